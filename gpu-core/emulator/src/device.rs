@@ -1,8 +1,8 @@
 //! Limits of the architectures, for launch checks and occupancy.
 
-use crate::launch::Launch;
-use crate::module::KernelInfo;
+use crate::described::KernelInfo;
 use crate::report::{Occupancy, OccupancyLimit};
+use crate::request::Launch;
 
 /// What one multiprocessor of a compute capability offers (CUDA programming guide, "Compute Capabilities").
 #[derive(Clone, Copy, Debug)]

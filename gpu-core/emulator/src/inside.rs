@@ -57,7 +57,7 @@ pub fn asks_for_time(module: &crate::Module) -> bool {
     module.image.texts.iter().any(|text| text.contains("%clock") || text.contains("%globaltimer"))
 }
 pub mod isa {
-    pub use crate::build::emit::Arch;
+    pub use crate::decode::emit::Arch;
     #[cfg(target_arch = "x86_64")]
     pub use crate::isa::half_lanes;
     pub use crate::isa::{find, legal, legal_memory, printf};

@@ -1,187 +1,26 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::check::race::GlobalRaces;
 use crate::check::race::sync::Syncs;
 use crate::check::race::touched::Touched;
-use crate::conditions::Conditions;
-use crate::count::values::NonfiniteLog;
+use crate::described::KernelInfo;
 use crate::device::Device;
 use crate::exec::grid::{Console, Grid, RESERVED_SHARED, Worker};
 use crate::exec::memory::arrays::Arrays;
+use crate::exec::options::Options;
 use crate::exec::sched::block::SharedArray;
 use crate::exec::sched::waiting::Waiting;
 use crate::exec::sched::worker::Results;
 use crate::exec::template::Made;
-use crate::fast::Fast;
 use crate::memory::{Memory, WORKSPACE};
-use crate::module::{KernelInfo, Module};
-use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, SourceLine, Trace, TraceRequest};
-
-/// A kernel, its shape and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// Kernel name as it stands in the PTX (mangled unless `extern "C"`).
-    pub kernel: String,
-    /// Blocks along x, y, z.
-    pub grid: [u32; 3],
-    /// Threads of a block along x, y, z.
-    pub block: [u32; 3],
-    /// Blocks of a cluster along x, y, z; `[1, 1, 1]` for none (a kernel's own `.reqnctapercluster` counts then).
-    pub cluster: [u32; 3],
-    pub dynamic_shared_bytes: u32,
-    /// The packed argument block, laid out as [`KernelInfo::params`](crate::KernelInfo::params) says.
-    pub params: Vec<u8>,
-    /// Registers that ptxas gave each thread, for occupancy; None leaves registers out of it.
-    pub registers_per_thread: Option<u32>,
-    /// A cooperative launch: all blocks must fit on the device at once.
-    pub cooperative: bool,
-}
-
-impl Launch {
-    /// A launch without clusters, dynamic shared memory or arguments.
-    pub fn new(kernel: &str, grid: [u32; 3], block: [u32; 3]) -> Launch {
-        Launch {
-            kernel: kernel.to_owned(),
-            grid,
-            block,
-            cluster: [1, 1, 1],
-            dynamic_shared_bytes: 0,
-            params: Vec::new(),
-            registers_per_thread: None,
-            cooperative: false,
-        }
-    }
-
-    /// Appends one argument, padded to its own size (the natural alignment of scalars and pointers).
-    pub fn arg(mut self, bytes: &[u8]) -> Launch {
-        let align = bytes.len().next_power_of_two().clamp(1, 16);
-        while !self.params.len().is_multiple_of(align) {
-            self.params.push(0);
-        }
-        self.params.extend_from_slice(bytes);
-        self
-    }
-
-    pub fn arg_u64(self, value: u64) -> Launch {
-        self.arg(&value.to_le_bytes())
-    }
-
-    pub fn arg_u32(self, value: u32) -> Launch {
-        self.arg(&value.to_le_bytes())
-    }
-
-    pub fn arg_f32(self, value: f32) -> Launch {
-        self.arg(&value.to_le_bytes())
-    }
-
-    pub fn shared(mut self, dynamic_bytes: u32) -> Launch {
-        self.dynamic_shared_bytes = dynamic_bytes;
-        self
-    }
-}
-
-/// Which checks beyond bounds and alignment (those are always made).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checks {
-    pub race: bool,
-    pub uninitialised: bool,
-    pub barrier: bool,
-}
-
-impl Checks {
-    pub const ALL: Checks = Checks { race: true, uninitialised: true, barrier: true };
-    pub const NONE: Checks = Checks { race: false, uninitialised: false, barrier: false };
-}
-
-/// How a launch is run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub checks: Checks,
-    /// Also the same value, stored to global memory by the same instruction in two threads, is a race.
-    pub written_once: bool,
-    /// Which bytes of global memory the launch touches ([`Outcome::touched`]); needs the race check.
-    pub touched: bool,
-    /// Sectors, bank conflicts and instruction counts.
-    pub counters: bool,
-    /// The same per source line.
-    pub line_counters: bool,
-    pub trace: Option<TraceRequest>,
-    /// Lines whose values the trace keeps, by the file's name as given to the compiler; columns are not looked at.
-    pub watched: Vec<SourceLine>,
-    /// Follows infinities and NaN, instruction by instruction and on one host thread.
-    pub nonfinite: Option<NonfiniteLog>,
-    /// Step budget over all warps of the launch; also the most times that faults told before may come again.
-    pub max_warp_instructions: Option<u64>,
-    pub time_limit: Option<Duration>,
-    /// printf output beyond this is dropped, and the dropped lines are counted.
-    pub console_limit_bytes: usize,
-    /// Host threads.
-    pub workers: usize,
-    /// One host thread, blocks in order: floating-point atomics give the same bits every time.
-    pub deterministic: bool,
-    /// The launch stops after this many different faults.
-    pub max_faults: usize,
-    /// The device whose limits count; that of the module's target when None.
-    pub device: Option<Device>,
-    /// Fast paths that may be taken; results, counters and faults are the same without them.
-    pub fast: Fast,
-    /// The conditions of the graph that the launch is a part of.
-    pub conditions: Option<Arc<Conditions>>,
-}
-
-/// Cores that this process may use. Asked for once: that reads several files, which takes as long as a small launch.
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()))
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            checks: Checks::ALL,
-            written_once: false,
-            touched: false,
-            counters: true,
-            line_counters: true,
-            trace: None,
-            watched: Vec::new(),
-            nonfinite: None,
-            max_warp_instructions: None,
-            time_limit: None,
-            console_limit_bytes: 1 << 20,
-            workers: cores(),
-            deterministic: false,
-            max_faults: 20,
-            device: None,
-            fast: Fast::default(),
-            conditions: None,
-        }
-    }
-}
-
-impl Options {
-    /// Whether accesses are counted, checked or traced.
-    pub(crate) fn watches(&self) -> bool {
-        let checks = self.checks.race || self.checks.uninitialised;
-        checks || self.counters || self.line_counters || self.trace.is_some() || self.nonfinite.is_some()
-    }
-
-    /// Whether somebody looks at what instructions give.
-    pub(crate) fn observes(&self) -> bool {
-        self.nonfinite.is_some() || self.trace.is_some() && !self.watched.is_empty()
-    }
-
-    /// Bounds and alignment only: the fastest way to run.
-    pub fn unchecked() -> Options {
-        Options { checks: Checks::NONE, counters: false, line_counters: false, ..Options::default() }
-    }
-}
+use crate::module::Module;
+use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace};
+use crate::request::Launch;
 
 /// What a launch did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

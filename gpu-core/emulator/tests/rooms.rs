@@ -12,6 +12,9 @@ const LAYERS: &[&str] = &[
     "report",
     "features",
     "work_time",
+    "described",
+    "request",
+    "device",
     "num",
     "ptx",
     "tensor",
@@ -19,43 +22,28 @@ const LAYERS: &[&str] = &[
     "memory",
     "exec",
     "analysis",
-    "build",
+    "decode",
     "isa",
+    "count",
     "jit",
     "check",
-    "count",
+    "build",
     "module",
-    "device",
     "launch",
     "inside",
 ];
 
 /// What still knows of something above it. `exec`, `isa`, `check` and `count` are one circle: the state that an instruction
-/// runs in (`exec::cx`) holds what checks and counters keep, and those are methods of it.
+/// runs in (`exec::cx`) holds what checks, counters and machine code keep, and those are methods of it. An image holds what
+/// `analysis` found out about its last launch, and memory the race check's shadows from one launch to the next.
 const STILL_UP: &[(&str, &str)] = &[
-    ("analysis", "build"),
-    ("analysis", "check"),
-    ("analysis", "isa"),
-    ("analysis", "launch"),
-    ("build", "check"),
-    ("build", "isa"),
-    ("build", "module"),
-    ("check", "count"),
-    ("device", "launch"),
     ("exec", "analysis"),
-    ("exec", "build"),
     ("exec", "check"),
     ("exec", "count"),
     ("exec", "isa"),
     ("exec", "jit"),
-    ("exec", "launch"),
-    ("exec", "module"),
     ("isa", "check"),
-    ("jit", "check"),
-    ("jit", "count"),
     ("memory", "check"),
-    ("memory", "exec"),
-    ("memory", "module"),
 ];
 
 /// The top module of each `crate::` path in a file's code, comments aside.

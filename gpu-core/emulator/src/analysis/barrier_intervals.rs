@@ -15,15 +15,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
+use crate::analysis::launch_constants::is_of_launch;
 use crate::analysis::launch_constants::{Kernel, Same};
 use crate::analysis::thread_private::structure::{Reached, Structure, Way, is_guarded};
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Slot;
+use crate::exec::opcode::opcode;
 use crate::exec::sched::frame::take_bank;
-use crate::isa::special::is_of_launch;
-use crate::launch::Launch;
+use crate::request::Launch;
 
 /// Kernels with more barriers, or more accesses to shared memory, are not looked at.
 const MOST_BARRIERS: usize = 256;

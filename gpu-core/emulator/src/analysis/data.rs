@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 
-use crate::check::deadlock::frozen::deciders;
-use crate::check::undef::undefined::{is_bitwise, opcode};
+use crate::analysis::deciders::deciders;
 use crate::exec::image::Texts;
+use crate::exec::memory::flags::{DATA, FETCH};
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
-use crate::isa::memory::{DATA, FETCH};
+use crate::exec::opcode::{is_bitwise, opcode};
 
 /// Loads times instructions that are looked at for one function.
 const MOST_STEPS: usize = 1 << 24;

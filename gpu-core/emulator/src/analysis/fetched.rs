@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 
 use super::flow::Graph;
-use crate::check::undef::undefined::opcode;
 use crate::exec::image::Texts;
+use crate::exec::memory::flags::{DATA, FETCH};
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
-use crate::isa::memory::{DATA, FETCH};
+use crate::exec::opcode::opcode;
 
 /// Loads times instructions that are looked at for one function.
 const MOST_STEPS: usize = 1 << 24;

@@ -6,10 +6,10 @@
 //! races.
 
 use super::flow::Graph;
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::image::{Image, Texts};
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
+use crate::exec::opcode::opcode;
 use crate::exec::template::Native;
 
 /// A load of which some lanes have no need.

@@ -4,10 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::undef::undefined::opcode;
 use crate::exec::image::{Site, Texts};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot, Taint};
-use crate::isa::special::is_of_launch;
+use crate::exec::opcode::opcode;
 
 /// What the search needs of a kernel.
 pub struct Kernel<'k> {
@@ -129,4 +128,11 @@ fn depends_on_operands(op: &Op, info: &OpInfo, kernel: &Kernel<'_>, is_special: 
     // A special register: no operand is in the pool.
     let operand = text.rsplit(',').next().unwrap_or_default().trim().trim_end_matches(';');
     is_special(operand)
+}
+
+/// Whether a special register holds the same in all warps of a launch, if not in all lanes.
+pub fn is_of_launch(name: &str) -> bool {
+    let register = name.split('.').next().unwrap_or(name);
+    let sizes = ["%ntid", "%nctaid", "%nwarpid", "%cluster_nctaid", "%nclusterid", "%cluster_nctarank", "WARP_SZ"];
+    sizes.contains(&register) || register == "%laneid" || register.starts_with("%lanemask_")
 }

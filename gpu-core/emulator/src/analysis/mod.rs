@@ -2,11 +2,10 @@
 
 pub mod barrier_intervals;
 pub mod data;
-pub mod fences;
+pub mod deciders;
 pub mod fetched;
 pub mod flow;
 pub mod hoisted;
 pub mod launch_constants;
 pub mod mod_ref;
-pub mod reach;
 pub mod thread_private;

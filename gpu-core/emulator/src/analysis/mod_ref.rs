@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 
 use crate::exec::image::Image;
+use crate::exec::memory::flags::CTA;
 use crate::exec::op::Slot;
-use crate::isa::atomic::{SumKind, kind_of_sum};
-use crate::isa::memory::CTA;
+use crate::exec::op::SumKind;
 
 /// Bytes of the argument block: offset and length.
 pub type Argument = (u32, u32);
@@ -128,7 +128,7 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
                 if op.e.0 & CTA != 0 {
                     seen |= through;
                 }
-                match kind_of_sum(op) {
+                match image.infos[at].sum {
                     Some(kind) => sums.push((through, kind)),
                     None => answered |= through,
                 }

@@ -1,8 +1,8 @@
 //! Tree to image: names become addresses, registers become rows, instructions go through the table.
 
-mod constants;
-pub mod emit;
+mod fences;
 mod inst;
 pub mod module;
 mod names;
+mod reach;
 pub(crate) mod variables;

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::emit::{Arch, Edge, Emit, Entity, Needs, Pool, Scope};
 use super::inst::{decode, hand_back, receive};
 use crate::analysis::fetched::may_poll;
 use crate::analysis::flow::{Graph, RegisterUse, resolve};
 use crate::analysis::launch_constants;
-use crate::check::undef::undefined::{is_bitwise, is_move, opcode};
 use crate::check::undef::{followed, gates};
-use crate::exec::image::{FunctionImage, Image, SharedVariable};
+use crate::decode::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
+use crate::described::{KernelInfo, LoadError, LoadProblem, ParamInfo};
+use crate::exec::image::{FunctionImage, Image, Needs, SharedVariable};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
+use crate::exec::opcode::{is_bitwise, is_move, opcode};
 use crate::exec::sched::warp::NONE;
 use crate::isa;
-use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
 use crate::ptx::tree::{Body, Function, Loc, Place, Statement, Tree, VarSpace, Variable};
 use crate::report::SourceLine;
 
@@ -321,6 +321,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             if !info.result_used && info.class == crate::report::Class::Atomic {
                 isa::atomic::forget_result(op);
             }
+            info.sum = isa::atomic::kind_of_sum(op);
         }
         self.needs.push(needs);
         // The registers of device functions are not followed from their start.
@@ -441,7 +442,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                 _ => {}
             }
         }
-        crate::analysis::fences::check(code, infos, &graph, entry);
+        super::fences::check(code, infos, &graph, entry);
         crate::analysis::data::mark(code, infos, &self.image.texts);
         self.image.fetches |= crate::analysis::fetched::mark(code, infos, &self.image.texts, &graph);
         self.image.hoisted.extend(crate::analysis::hoisted::find(code, infos, &self.image.texts, &graph, first_pc));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::module::LoadProblem;
+use crate::described::LoadProblem;
 use crate::ptx::tree::{Body, Function, Statement, Tree};
 
 /// Names of one scope, each as it stands in the text, and ranges of registers (`%r<8>`) by what is before the number.

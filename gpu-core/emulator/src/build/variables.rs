@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::emit::{Emit, Entity, Reg};
 use super::inst::area_name;
 use super::module::Builder;
+use crate::decode::emit::{Emit, Entity, Reg};
 use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
-use crate::exec::memory::space::{
-    CODE_BASE, MANAGED_BASE, MANAGED_SLICES, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window,
-};
 use crate::exec::op::Slot;
-use crate::isa::Ty;
+use crate::exec::origin::display_name;
+use crate::memory::space::{CODE_BASE, MANAGED_BASE, MANAGED_SLICES, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::ptx::tree::{Body, Function, Init, Operand, Statement, VarSpace, Variable};
+use crate::ptx::ty::Ty;
 
 /// What one `__shared__` array may claim before the launch limits are even looked at.
 const MAX_SHARED: u64 = 1 << 24;
@@ -363,28 +362,4 @@ impl<'a> Builder<'_, 'a> {
             scope.names.insert(variable.name.to_owned(), entity);
         }
     }
-}
-
-/// `_ZZ4tileE1s` is `s` of function `tile`: what the programmer wrote is easier to read.
-pub fn display_name(name: &str) -> String {
-    fn number(text: &str) -> Option<(usize, &str)> {
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        Some((text[..digits].parse().ok()?, &text[digits..]))
-    }
-    // A name with its length before it, and what is behind it.
-    fn counted(text: &str) -> Option<(&str, &str)> {
-        let (length, rest) = number(text)?;
-        rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())
-    }
-    let mangled = || -> Option<&str> {
-        if let Some(rest) = name.strip_prefix("_ZZ") {
-            // Types of parameters end with an `E` as well, and have names: the variable's is the last.
-            let ends = |behind: &str| behind.is_empty() || behind.starts_with('_');
-            let of = |(at, _)| counted(&rest[at + 1..]).filter(|(_, behind)| ends(behind));
-            return Some(rest.match_indices('E').find_map(of)?.0);
-        }
-        let tail = name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?;
-        Some(counted(tail)?.0)
-    };
-    mangled().unwrap_or(name).to_owned()
 }

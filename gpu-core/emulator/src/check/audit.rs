@@ -7,8 +7,8 @@ use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, Reach, Runs};
-use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 use crate::memory::{all_bits, set_bits, set_bits_alone};
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 

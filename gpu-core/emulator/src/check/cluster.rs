@@ -11,9 +11,9 @@ use crate::check::undef::undefined_bits::Quick;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, STRONG, verb};
-use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
 use crate::exec::sched::block::Block;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 /// One access of another block.

@@ -3,9 +3,9 @@
 use super::{sectors, wavefronts};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::WIDEST;
-use crate::exec::memory::space::Window;
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 impl Cx<'_> {

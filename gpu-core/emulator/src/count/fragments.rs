@@ -3,8 +3,8 @@
 
 use super::Site;
 use crate::exec::cx::Cx;
-use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 
 /// Instructions beyond these share their places.
 const PLACES: usize = 32;

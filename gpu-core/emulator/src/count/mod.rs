@@ -17,8 +17,8 @@ pub mod values;
 
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::{Addresses, Runs};
-use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 /// Distinct 32-byte sectors of a warp access. Inactive lanes repeat the first active one.

@@ -6,7 +6,7 @@ use crate::count::values::watched_instructions;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
 use crate::exec::memory::access::{Addresses, space_of};
-use crate::exec::memory::space::Window;
+use crate::memory::space::Window;
 use crate::report::{
     AccessKind, Step, StepAccess, StepBarrier, StepCopy, TensorBox, Trace, TraceAllocation, TraceInstruction,
     TraceRequest, WarpTrace, WatchedValues,

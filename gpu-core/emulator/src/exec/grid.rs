@@ -8,11 +8,12 @@ use crate::WorkTime;
 use crate::analysis::barrier_intervals::{Plan, Separate};
 use crate::check::race::GlobalRaces;
 use crate::exec::memory::access::Region;
+use crate::exec::options::Options;
 use crate::exec::sched::block::SharedArray;
 use crate::exec::sched::waiting::{Apart, Waiting};
 pub use crate::exec::sched::worker::Worker;
-use crate::launch::{Launch, Options};
 use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
+use crate::request::Launch;
 
 /// Coordinates of a warp's threads in its block, axis by axis.
 pub type Tids = [[u32; 32]; 3];

@@ -7,12 +7,11 @@ use super::op::{Exec, Op, OpInfo, Slot};
 use crate::analysis::barrier_intervals::{Last, Plan};
 use crate::analysis::mod_ref::{Written, written_arguments};
 use crate::analysis::thread_private::Structure;
-use crate::build::emit::Needs;
 use crate::check::deadlock::frozen::{Range, deciding_registers};
+use crate::described::KernelInfo;
+use crate::exec::memory::flags::FETCH;
 use crate::exec::template::Made;
-use crate::isa::memory::FETCH;
 use crate::jit::Code;
-use crate::module::KernelInfo;
 use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
 
 /// 128 bytes of the constant pool, aligned for vector loads.
@@ -102,6 +101,17 @@ pub struct CallSite {
     pub target: CallTarget,
     pub arguments: Vec<ParamArea>,
     pub results: Vec<ParamArea>,
+}
+
+/// What a function needs of a launch beside its arrays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// It calls `malloc` or `free`.
+    pub heap: bool,
+    /// It asks for the shared memory that each block has for the system's own use.
+    pub reserved: bool,
+    /// Blocks are to begin in the order of their numbers: it prints, or may wait for what another block does.
+    pub order: bool,
 }
 
 /// A function that the emulator itself provides ([`crate::isa::builtin::BUILTINS`]).

@@ -2,6 +2,7 @@
 
 use super::cx::Cx;
 use crate::exec::template::Native;
+use crate::ptx::ty::Ty;
 use crate::report::Class;
 
 /// Where an operand lives: a byte offset into the frame's registers, or with [`Slot::POOL`] set into the pool of
@@ -123,4 +124,9 @@ pub struct OpInfo {
     pub moves: bool,
     /// The same, and no plain move.
     pub bitwise: bool,
+    /// Which sum an atomic is, where nobody asks for what it gives back and any order gives the same bits.
+    pub sum: Option<SumKind>,
 }
+
+/// An operation and the type of its words.
+pub type SumKind = (u32, Ty);

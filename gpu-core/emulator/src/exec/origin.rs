@@ -8,9 +8,8 @@ use std::collections::HashMap;
 
 use super::cx::Cx;
 use super::op::Slot;
-use crate::build::variables::display_name;
-use crate::check::undef::undefined::opcode;
-use crate::exec::memory::space::Window;
+use crate::exec::opcode::opcode;
+use crate::memory::space::Window;
 use crate::report::AllocationRef;
 
 /// Instructions of a function beyond which nothing is followed: reports must not take long.
@@ -137,4 +136,28 @@ impl Cx<'_> {
         };
         Some(AllocationRef { name, base, bytes, offset: address.wrapping_sub(base) as i64 })
     }
+}
+
+/// `_ZZ4tileE1s` is `s` of function `tile`: what the programmer wrote is easier to read.
+pub fn display_name(name: &str) -> String {
+    fn number(text: &str) -> Option<(usize, &str)> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        Some((text[..digits].parse().ok()?, &text[digits..]))
+    }
+    // A name with its length before it, and what is behind it.
+    fn counted(text: &str) -> Option<(&str, &str)> {
+        let (length, rest) = number(text)?;
+        rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())
+    }
+    let mangled = || -> Option<&str> {
+        if let Some(rest) = name.strip_prefix("_ZZ") {
+            // Types of parameters end with an `E` as well, and have names: the variable's is the last.
+            let ends = |behind: &str| behind.is_empty() || behind.starts_with('_');
+            let of = |(at, _)| counted(&rest[at + 1..]).filter(|(_, behind)| ends(behind));
+            return Some(rest.match_indices('E').find_map(of)?.0);
+        }
+        let tail = name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?;
+        Some(counted(tail)?.0)
+    };
+    mangled().unwrap_or(name).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Which instructions machine code can be made of. Their decoders say so ([`crate::build::emit::Emit::native`]).
+//! Which instructions machine code can be made of. Their decoders say so ([`crate::decode::emit::Emit::native`]).
 
 use crate::fast::Fast;
 

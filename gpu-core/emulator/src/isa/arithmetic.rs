@@ -6,7 +6,7 @@ mod dot;
 use carry::{Carry, carry, carry_out};
 
 use super::{Row, Ty, example, float};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, each_bin, tri, un};
 use crate::exec::op::Exec;
 use crate::exec::template::Native;

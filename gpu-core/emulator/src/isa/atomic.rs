@@ -8,21 +8,21 @@ mod words;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use quick::update_quickly;
-pub use sums::{SumKind, Sums, kind_of_sum};
+pub use sums::{Sums, kind_of_sum};
 use words::update_words_far;
 
 use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, exec_widest};
 use crate::exec::memory::access::{Access, AddressWord, Addresses, Prepared, Reach, STRONG, window_code};
-use crate::exec::memory::space::Window;
 use crate::exec::memory::updates::Apartness;
 use crate::exec::memory::words::Words;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::order::{BEFORE_STORE, UPDATE};
+use crate::memory::space::Window;
 use crate::num::arith16::{Kind, Mode, lanes2};
 use crate::num::{Rounding, arith32, arith64, minmax};
 use crate::ptx::tree::Operand;

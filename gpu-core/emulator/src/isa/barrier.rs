@@ -1,8 +1,8 @@
 //! Block barriers, warp barriers and fences.
 
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::BASE;

@@ -1,7 +1,7 @@
 //! Bit counting, bit fields and byte permutation.
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::{Body, bin, blend, exec_widest, imm_tri, tri, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};

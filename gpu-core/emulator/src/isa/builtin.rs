@@ -6,9 +6,9 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{Builtin, CallSite, ParamArea};
 use crate::exec::memory::access::Region;
-use crate::exec::memory::space::{Window, window_base, window_of};
 use crate::exec::op::{Flow, Op, Slot};
 use crate::memory::all_bits;
+use crate::memory::space::{Window, window_base, window_of};
 use crate::report::FaultKind;
 
 /// All of them.

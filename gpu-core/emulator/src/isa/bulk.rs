@@ -5,8 +5,8 @@
 use super::Ty;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::memory::space::{PARAM_BASE, Window, window_of};
 use crate::exec::op::{Flow, Op, Slot};
+use crate::memory::space::{PARAM_BASE, Window, window_of};
 use crate::memory::{all_bits, set_bits};
 use crate::report::{AccessKind, FaultKind, Space, StepCopy, TensorBox};
 use crate::tensor::layout::Interleave;

@@ -4,9 +4,9 @@
 use super::Ty;
 use super::bulk::*;
 use super::memory::{Place, place};
-use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::memory::space::Window;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::op::{Slot, Taint};
+use crate::memory::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 use crate::tensor::rows::Walk;

@@ -4,11 +4,11 @@ use super::matrix::whole_warp;
 use super::memory::nothing;
 use super::movement::get_wide;
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::memory::space::SHARED_BASE;
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::sched::warp::Wait;
+use crate::memory::space::SHARED_BASE;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 

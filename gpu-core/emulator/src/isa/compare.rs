@@ -1,7 +1,7 @@
 //! Comparisons and selections.
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{COMBINE_AND, COMBINE_NONE, COMBINE_NOT, COMBINE_OR, COMBINE_XOR, cmp, select};
 use crate::exec::op::{Exec, Flow, Op, Taint};

@@ -1,13 +1,13 @@
 //! Branches, calls, returns and the end.
 
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Edge, Emit, Entity, Inst};
+use crate::decode::emit::{Decoded, Edge, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{CallSite, CallTarget, ParamArea};
-use crate::exec::memory::space::CODE_BASE;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::sched::warp::{MAX_DEPTH, NONE};
+use crate::memory::space::CODE_BASE;
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 

@@ -2,7 +2,7 @@
 
 use super::float::{rounding_code, rounding_from};
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
@@ -132,7 +132,7 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return pack_halves(e, i, d, rounding.0 == Some("rs"), imm);
     }
     i.expect(2)?;
-    let mut op = e.op(crate::build::emit::never);
+    let mut op = e.op(crate::decode::emit::never);
     let (slot, source_bits) = e.src_any(&i.operands[1], a)?;
     op.a = slot;
     let (target, target_bits) = e.dst_any(&i.operands[0], d)?;

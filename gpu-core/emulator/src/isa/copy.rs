@@ -4,14 +4,14 @@ use std::mem::MaybeUninit;
 
 use super::memory::{Place, ordering, place};
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, exec_widest, is_spare};
 use crate::exec::memory::access::{Access, AddressWord, Found, Prepared, Reach, Runs, addresses, window_code};
 use crate::exec::memory::address::{first_lanes, runs};
 use crate::exec::memory::quick::Shape;
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::memory::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class};
 

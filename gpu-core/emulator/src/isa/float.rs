@@ -6,7 +6,7 @@ mod extremes;
 pub use extremes::{min_max, unpack};
 
 use super::{Row, Ty, example, half};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::fast_math::rarely::{bin_rarely, tri_rarely};
 use crate::exec::lanes::{bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
 use crate::exec::op::{Exec, Taint};

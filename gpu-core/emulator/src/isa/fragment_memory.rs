@@ -7,14 +7,14 @@ use std::sync::{Mutex, OnceLock};
 use super::Ty;
 use super::matrix::{intern, registers, whole_warp};
 use super::memory::{class_of, place, space};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::lanes::{Body, blend, exec_widest};
 use crate::exec::memory::access::{
     AddressWord, Addresses, Found, Reach, addresses, gathered, window_code, window_from,
 };
-use crate::exec::memory::space::{Window, window_base, window_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::memory::space::{Window, window_base, window_of};
 use crate::num::fragment::{self, Accumulator};
 use crate::num::mma::form::{Input, Kind as MmaKind};
 use crate::report::AccessKind;

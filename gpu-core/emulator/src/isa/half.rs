@@ -3,7 +3,7 @@
 use super::Ty;
 use super::float::{Modes, class_of, unpack};
 use super::half_lanes;
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Taint};
 use crate::num::arith16::{Kind, Mode, lanes1, lanes2, lanes3};

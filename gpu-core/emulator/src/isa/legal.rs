@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::build::emit::{Arch, Decoded};
+use crate::decode::emit::{Arch, Decoded};
 
 pub const TABLE: &str = include_str!("legal.tsv");
 
@@ -158,17 +158,6 @@ fn tensor_memory(opcode: &str, arch: Arch) -> Decoded<()> {
         return Err(format!("`{opcode}` exists on sm_100a, sm_103a and sm_110a (and their `f`) only"));
     }
     Ok(())
-}
-
-/// Refuses special registers of clusters where there are none.
-pub fn special(name: &str, arch: Arch) -> Decoded<()> {
-    let of_clusters = ["%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem_size"];
-    match arch.number {
-        ..90 if of_clusters.into_iter().any(|start| name.starts_with(start)) => {
-            Err(format!("`{name}` needs sm_90 or higher, the module is for sm_{}", arch.number))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Refuses an opcode that the table knows all words of, but not together.

@@ -1,7 +1,7 @@
 //! Which forms of plain loads and stores exist (PTX ISA, sections "ld" and "st"), as ptxas of CUDA 13.5 holds them.
 
 use super::Ty;
-use crate::build::emit::{Arch, Decoded};
+use crate::decode::emit::{Arch, Decoded};
 
 const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
 /// The first architecture with loads and stores of 256 bits.

@@ -1,7 +1,7 @@
 //! Logic and shifts.
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_tri, tri, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};

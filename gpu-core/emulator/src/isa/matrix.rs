@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::blend;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 use super::Ty;
 use super::matrix::{intern, registers, row, whole_warp};
 use super::memory::{place, space};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::is_spare;
@@ -15,8 +15,8 @@ use crate::exec::lanes::{Body, blend, blend_as, exec_widest};
 use crate::exec::memory::access::{AddressWord, Addresses, Found, addresses, window_code, window_from};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::memory::recalled::recalled;
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::memory::space::Window;
 use crate::num::mma::rows::{RowsForm, transpose};
 use crate::num::mma::warp::Row as Registers;
 use crate::report::AccessKind;

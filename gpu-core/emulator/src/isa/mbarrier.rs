@@ -5,15 +5,15 @@
 use super::mbarrier_run::{run_narrow, run_wide};
 use super::memory::{Place, place, space};
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::async_copy::arrivals::Before;
 use crate::check::race::known::Known;
 use crate::check::repeats::Told;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, watch};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::memory::space::SHARED_BASE;
 use crate::exec::op::{Slot, Taint};
 use crate::exec::sched::block::Block;
+use crate::memory::space::SHARED_BASE;
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class, FaultKind, Space, StepBarrier, ThreadId};
 

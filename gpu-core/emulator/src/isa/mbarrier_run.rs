@@ -8,10 +8,10 @@ use crate::check::race::known::Known;
 use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op};
 use crate::exec::sched::block::SharedArray;
 use crate::memory::set_bits;
+use crate::memory::space::Window;
 use crate::report::FaultKind;
 
 pub unsafe fn run_wide(cx: &mut Cx<'_>, op: &Op) -> Flow {

@@ -1,17 +1,18 @@
 //! Loads, stores, prefetches and fences.
 
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Entity, Inst};
+use crate::decode::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
 use crate::exec::lanes::copy as copy_words;
 use crate::exec::memory::access::{
     As, STRONG, load, load_local, load_one, load_param, store, store_local, store_one, window_code,
 };
-use crate::exec::memory::space::Window;
+pub use crate::exec::memory::flags::*;
 use crate::exec::memory::used::{list_end, load_used};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::template::Native;
+use crate::memory::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
@@ -25,20 +26,6 @@ pub const ROWS: &[Row] = &[
     Row { opcode: "discard", class: Class::Other, decode: hint, examples: &[] },
     Row { opcode: "createpolicy", class: Class::Other, decode: policy, examples: &[] },
 ];
-
-/// Orderings beyond [`STRONG`].
-pub const ACQUIRE: u32 = 1 << 17;
-pub const RELEASE: u32 = 1 << 18;
-pub const VOLATILE: u32 = 1 << 19;
-/// The scope of the ordering is the block.
-pub const CTA: u32 = 1 << 20;
-/// Through the cache for what the kernel only reads, which its stores do not reach.
-pub const NC: u32 = 1 << 21;
-/// A volatile load of a value that nothing is decided by ([`crate::analysis::data`]).
-pub const DATA: u32 = 1 << 22;
-/// A load of what goes into a result, plain or of data ([`crate::build`], `fetched.rs`); a relaxed one, which is in no race, has
-/// this without [`DATA`]: what it gets may be unfinished all the same.
-pub const FETCH: u32 = 1 << 23;
 
 /// The state space; generic when none is named.
 pub fn space(i: &mut Inst<'_>) -> Window {
@@ -127,7 +114,7 @@ pub fn place(e: &mut Emit<'_>, operand: &Operand<'_>, window: Window) -> Decoded
                 return Ok(Place { base: slot, wide: true, offset: *offset });
             }
             let (own, address) = e.address_of(name)?;
-            let generic = if window == Window::Generic { crate::exec::memory::space::window_base(own) } else { 0 };
+            let generic = if window == Window::Generic { crate::memory::space::window_base(own) } else { 0 };
             let base = e.pool.splat(0, 64);
             Ok(Place { base, wide: true, offset: (address + generic).wrapping_add(*offset as u64) as i64 })
         }

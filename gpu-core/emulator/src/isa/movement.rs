@@ -3,12 +3,13 @@
 use std::ops::{BitOr, Shl};
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Entity, Inst};
+use crate::decode::emit::{Decoded, Emit, Entity, Inst};
+use crate::decode::special;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, Word, bin, blend, copy, exec_widest};
-use crate::exec::memory::space::{Window, window_base, window_of};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::template::Native;
+use crate::memory::space::{Window, window_base, window_of};
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
@@ -62,8 +63,8 @@ fn mov(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     i.expect(2)?;
     if ty == Ty::Pred && matches!(i.operands[1], Operand::Name("%is_explicit_cluster")) {
-        super::legal::special("%is_explicit_cluster", e.arch)?;
-        let mut op = e.op(super::special::explicit_cluster);
+        special::allowed("%is_explicit_cluster", e.arch)?;
+        let mut op = e.op(special::explicit_cluster);
         op.d = e.pred_dst(&i.operands[0])?;
         e.push(op, Taint::Copy);
         return Ok(());
@@ -423,23 +424,6 @@ unsafe fn is_space(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     // SAFETY: slots of a decoded instruction.
     unsafe { cx.set_pred(op.d, mask) };
-    Flow::Next
-}
-
-/// The address of a local variable: it depends on the depth of the call.
-pub unsafe fn local_address(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let frame = cx.warp.splits[cx.warp.current].frame;
-    let base = u64::from(cx.warp.frame(frame).local_base).wrapping_add(op.imm as u64);
-    for lane in lanes(cx.mask) {
-        // SAFETY: slots of a decoded instruction.
-        unsafe {
-            if op.list == 64 {
-                cx.set_lane::<u64>(op.d, lane, base);
-            } else {
-                cx.set_lane::<u32>(op.d, lane, base as u32);
-            }
-        }
-    }
     Flow::Next
 }
 

@@ -2,7 +2,7 @@
 //! as a program sees it that binds one device: a load that reduces finds one copy, stores and reductions go to that one.
 
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::report::Class;
 
 pub const ROWS: &[Row] = &[Row { opcode: "multimem", class: Class::Global, decode, examples: &[] }];

@@ -3,7 +3,7 @@
 use super::Ty;
 use super::convert::{narrow_of, overflow, relu};
 use super::float::rounding_from;
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};

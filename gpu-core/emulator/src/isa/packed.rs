@@ -1,7 +1,7 @@
 //! `set` of packed f16 and bf16 pairs.
 
 use super::Ty;
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::num::arith16::{Kind, lanes2};

@@ -2,8 +2,8 @@
 
 use super::warp_ops::member_operand;
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, exec_widest};

@@ -4,11 +4,11 @@ use super::Ty;
 use super::atomic::update_with;
 use super::memory::{Place, place};
 use super::movement::get_wide;
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::memory::set_bits;
+use crate::memory::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind, Space};
 

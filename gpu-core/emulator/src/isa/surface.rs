@@ -3,7 +3,7 @@
 
 use super::texture::{Geometry, by_object, finish_query, geometry, place, query, size_query, vector};
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::STRONG;
@@ -361,7 +361,7 @@ impl Cx<'_> {
             level.size[1].max(1),
             level.size[2].max(1)
         );
-        let (_, allocation) = self.locate(crate::exec::memory::space::Window::Global, level.address, 1);
+        let (_, allocation) = self.locate(crate::memory::space::Window::Global, level.address, 1);
         let detail = Detail { space: Some(Space::Global), allocation, ..Detail::default() };
         let pc = self.pc;
         self.fault(FaultKind::OutOfBounds, pc, Some(lane), 1, message, detail);

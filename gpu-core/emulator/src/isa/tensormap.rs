@@ -4,11 +4,11 @@
 use super::bulk::{Span, carry_init};
 use super::memory::place;
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::memory::space::{Window, window_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::memory::set_bits;
+use crate::memory::space::{Window, window_of};
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind, Space};
 use crate::tensor::Field;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::memory::NC;
 use super::{Row, Ty};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, Found, Reach};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::memory::space::Window;
 use crate::num::{filter, half};
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class, FaultKind, Space};

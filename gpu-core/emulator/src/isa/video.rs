@@ -6,7 +6,7 @@
 //! third operand. Selectors on the sources choose each lane's input among the lanes of both registers.
 
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::imm_tri;
 use crate::exec::op::{Exec, Taint};
 use crate::ptx::tree::Operand;

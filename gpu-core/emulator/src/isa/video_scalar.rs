@@ -8,7 +8,7 @@
 
 use super::video::{SATURATE, SIGNED_A, SIGNED_B, SIGNED_RESULT, clamp, compare, holds, signs};
 use super::{Row, Ty, example};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::imm_tri;
 use crate::exec::op::{Exec, Taint};
 use crate::ptx::tree::Operand;

@@ -8,13 +8,13 @@ use std::sync::{Mutex, OnceLock};
 
 use super::Ty;
 use super::matrix::{intern, registers, report_undefined, row, whole_warp};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::async_copy::wgmma::Progress;
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::blend;
 use crate::exec::memory::access::{Found, gathered, window_code};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::memory::space::Window;
 use crate::num::mma::b_index;
 use crate::num::mma::descriptor::{CHUNK, Descriptor};
 use crate::num::mma::form::Input;

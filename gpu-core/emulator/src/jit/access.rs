@@ -9,11 +9,11 @@ use super::emit::{Emitter, SEEN, register};
 use crate::exec::cx::{Cx, watch};
 use crate::exec::memory::access::window_from;
 use crate::exec::memory::pattern::{Eights, Patterns, places};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Op, Slot};
 use crate::exec::sched::block::{Block, SharedState};
 use crate::exec::sched::worker::Worker;
 use crate::exec::template::Native;
+use crate::memory::space::Window;
 
 /// Bytes ahead of a row that are asked for.
 const AHEAD: i32 = 512;

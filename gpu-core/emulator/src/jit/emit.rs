@@ -13,13 +13,13 @@ use super::meeting::gives_turn;
 use super::shuffle::Tables;
 use super::written::Routines;
 use super::x86::step;
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::memory::access::window_from;
-use crate::exec::memory::space::Window;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
+use crate::exec::opcode::opcode;
 use crate::exec::template::{Made, Native};
+use crate::memory::space::Window;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at

@@ -5,6 +5,7 @@
 
 pub mod backing;
 mod bits;
+pub mod space;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +16,6 @@ use thiserror::Error;
 use crate::check::race::Shadow;
 use crate::memory::backing::Backing;
 pub(crate) use crate::memory::bits::{all_bits, clear_bits, for_words, set_bits, set_bits_alone};
-use crate::module::Module;
 use crate::texture::{TextureObject, TextureObjects};
 
 /// What is wrong with a request to device memory.
@@ -389,8 +389,7 @@ impl Memory {
         let base = pointer as u64;
         let end = base.wrapping_add(bytes);
         let error = MemoryError::OutOfBounds { address: base, end };
-        let window = crate::exec::memory::space::window_of(base) != crate::exec::memory::space::Window::Global
-            || crate::exec::memory::space::window_of(end) != crate::exec::memory::space::Window::Global;
+        let window = space::window_of(base) != space::Window::Global || space::window_of(end) != space::Window::Global;
         let taken = self.allocations.iter().any(|other| base < other.base + other.bytes && other.base < end);
         if pointer.is_null() || end < base || window || taken {
             return Err(error);
@@ -417,47 +416,35 @@ impl Memory {
         Arc::clone(&self.objects)
     }
 
-    /// Address and size of a `__device__` or `__constant__` variable, by its name in the PTX.
-    pub fn symbol(&mut self, module: &Module, name: &str) -> Option<(u64, u64)> {
-        self.instantiate(module);
-        let variable = module.image.variables.iter().find(|variable| variable.symbol == name)?;
-        Some((variable.address, variable.bytes))
+    /// Whether a module's variables are still to be brought here; from now on they are not.
+    pub(crate) fn takes_in(&mut self, module: u64) -> bool {
+        self.modules.insert(module, ()).is_none()
     }
 
-    /// Has a module's `__managed__` variables in memory of the host at the same addresses.
+    /// A variable of a module, with its initial value.
+    pub(crate) fn put_variable(&mut self, name: &str, address: u64, bytes: u64, init: &[u8], read_only: bool) {
+        let mut allocation = Allocation::new(name, address, bytes);
+        // CUDA zeroes variables that have no initialiser.
+        let memory = allocation.bytes_mut();
+        memory.fill(0);
+        memory[..init.len()].copy_from_slice(init);
+        set_bits(&allocation.init, 0, bytes);
+        *allocation.all_written.get_mut() = true;
+        allocation.read_only = read_only;
+        self.insert(allocation);
+    }
+
+    /// Has a variable in memory of the host at the same address, with what it holds.
     ///
     /// # Safety
-    /// As for [`Memory::map_host`], for each of [`Module::managed_variables`] at its address.
-    pub unsafe fn share_variables(&mut self, module: &Module) {
-        self.instantiate(module);
-        for (address, bytes) in module.managed_variables() {
-            let Some(variable) = self.allocations.iter_mut().find(|variable| variable.base == address) else {
-                continue;
-            };
-            let pointer = address as *mut u8;
-            // SAFETY: the caller says so.
-            let memory = unsafe { std::slice::from_raw_parts_mut(pointer, bytes as usize) };
-            memory.copy_from_slice(variable.bytes_ref());
-            (variable.mapped, variable.data) = (Some(pointer), Backing::new(0));
-        }
-    }
-
-    /// Brings a module's variables into this memory, with their initial values, once.
-    pub(crate) fn instantiate(&mut self, module: &Module) {
-        if self.modules.insert(module.image.id, ()).is_some() {
-            return;
-        }
-        for variable in &module.image.variables {
-            let mut allocation = Allocation::new(&variable.name, variable.address, variable.bytes);
-            // CUDA zeroes variables that have no initialiser.
-            let bytes = allocation.bytes_mut();
-            bytes.fill(0);
-            bytes[..variable.init.len()].copy_from_slice(&variable.init);
-            set_bits(&allocation.init, 0, variable.bytes);
-            *allocation.all_written.get_mut() = true;
-            allocation.read_only = variable.read_only;
-            self.insert(allocation);
-        }
+    /// As for [`Memory::map_host`], for these bytes.
+    pub(crate) unsafe fn share_variable(&mut self, address: u64, bytes: u64) {
+        let Some(variable) = self.allocations.iter_mut().find(|variable| variable.base == address) else { return };
+        let pointer = address as *mut u8;
+        // SAFETY: the caller says so.
+        let memory = unsafe { std::slice::from_raw_parts_mut(pointer, bytes as usize) };
+        memory.copy_from_slice(variable.bytes_ref());
+        (variable.mapped, variable.data) = (Some(pointer), Backing::new(0));
     }
 
     /// The device heap, made when first asked for.

@@ -8,3 +8,4 @@ pub mod parser;
 pub mod pieces;
 mod statements;
 pub mod tree;
+pub mod ty;

@@ -3,9 +3,9 @@
 use super::affine::{Affine, Interval, SELVES};
 use super::structure::{Way, is_guarded};
 use super::values::{Value, Values, comparison, integer};
-use crate::check::undef::undefined::opcode;
 use crate::exec::lanes::COMBINE_NONE;
 use crate::exec::op::Slot;
+use crate::exec::opcode::opcode;
 
 /// No thread takes more steps of a loop: at 10 ns each that would be an hour and a half.
 const MOST_STEPS: i128 = 1 << 39;

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use crate::analysis::mod_ref::Access;
-use crate::check::undef::undefined::opcode;
 use crate::exec::image::Image;
 use crate::exec::op::{Op, Slot};
+use crate::exec::opcode::opcode;
 
 /// Longer kernels, with more accesses or more branches, are not looked at.
 const MOST_CODE: usize = 1 << 14;

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use super::affine::{Affine, COORDINATES, COUNTS, Fact, Interval, SELVES};
 use super::loops::Loop;
 use super::structure::{Structure, Way, is_guarded};
-use crate::check::undef::undefined::opcode;
 use crate::exec::image::Image;
 use crate::exec::lanes::COMBINE_NONE;
 use crate::exec::memory::access::Region;
 use crate::exec::op::{Op, Slot};
-use crate::launch::Launch;
+use crate::exec::opcode::opcode;
+use crate::request::Launch;
 
 /// Instructions that one value may go back over. A thread of the host may have little stack.
 const DEPTH: u32 = 64;

@@ -13,9 +13,9 @@ use crate::check::undef::undefined_bits::Quick;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, Reach};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Op, Slot};
 use crate::exec::sched::block::Block;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, Class, FaultKind, Space, ThreadId};
 
 /// Bytes between the ends of an access that are looked at as a whole.

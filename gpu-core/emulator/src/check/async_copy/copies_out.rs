@@ -4,7 +4,7 @@ use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, verb};
-use crate::exec::memory::space::Window;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 /// A range of global memory that a bulk copy of this block writes.

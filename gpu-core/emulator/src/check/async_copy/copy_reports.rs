@@ -5,7 +5,7 @@ use crate::check::repeats::Told;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::verb;
-use crate::exec::memory::space::Window;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, FaultKind, Space};
 
 impl Cx<'_> {

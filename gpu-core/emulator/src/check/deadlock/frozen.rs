@@ -4,11 +4,11 @@
 //! registers only those count that can reach a decision: a loop that also counts its turns is as stuck as one that does
 //! not, but one that gives up after so many turns is not stuck.
 
-use std::collections::HashSet;
 use std::hash::Hasher;
 
+use crate::analysis::deciders::deciders;
 use crate::exec::image::{FunctionImage, Image};
-use crate::exec::op::{Op, OpInfo, Slot};
+use crate::exec::op::Slot;
 use crate::exec::sched::block::Block;
 use crate::exec::sched::warp::{Frame, Split, Wait};
 
@@ -35,28 +35,6 @@ pub fn deciding_registers(image: &Image, function: &FunctionImage) -> Vec<Range>
     begins.dedup();
     let pairs = begins.windows(2).filter(|pair| deciding.contains(&Slot(pair[0])));
     pairs.map(|pair| (pair[0], pair[1])).collect()
-}
-
-/// The registers of a function that can reach a guard, an index of a jump or an argument of a call.
-pub fn deciders(code: &[Op], infos: &[OpInfo]) -> HashSet<Slot> {
-    let mut deciding: HashSet<Slot> = HashSet::new();
-    for (op, info) in code.iter().zip(infos) {
-        deciding.insert(op.guard);
-        if matches!(info.class, crate::report::Class::Branch | crate::report::Class::Barrier) {
-            deciding.extend(&info.reads);
-        }
-    }
-    loop {
-        let before = deciding.len();
-        for info in infos.iter().rev() {
-            if info.writes.iter().any(|slot| deciding.contains(slot)) {
-                deciding.extend(&info.reads);
-            }
-        }
-        if deciding.len() == before {
-            return deciding;
-        }
-    }
 }
 
 /// A number that is the same again when no group of these blocks has moved on.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::Cx;
 use crate::exec::fault::Detail;
 use crate::exec::grid::Grid;
+use crate::exec::opcode::opcode;
 use crate::exec::sched::block::{Block, Missed};
 use crate::exec::sched::warp::{NONE, Split, Wait};
 use crate::report::{Class, Fault, FaultKind};

@@ -20,11 +20,11 @@ use crate::check::race::rules::{Effect, Mine, Piece, atomic, is_known, is_store,
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::memory::access::{Addresses, Reach, Region, Runs};
+use crate::exec::memory::flags::{CTA, FETCH, NC};
 use crate::exec::op::Op;
 use crate::exec::sched::block::Block;
 use crate::exec::sched::warp::Warp;
 use crate::fast::Fast;
-use crate::isa::memory::{CTA, FETCH, NC};
 use crate::report::AccessKind;
 use groups::{is_grouped, rows_of};
 use once::{Row, halves};

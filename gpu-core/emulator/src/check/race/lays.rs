@@ -9,8 +9,8 @@ use crate::exec::cx::{Cx, each_lane, lanes, watch};
 use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::memory::access::{Addresses, Reach};
 use crate::exec::memory::lay::{Lay, Map, NEAR, Recalled};
-use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 impl Cx<'_> {

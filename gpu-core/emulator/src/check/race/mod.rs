@@ -46,12 +46,12 @@ use std::sync::Mutex;
 use crate::check::race::shadow::{
     ALSO, CLOCK, FLAG, MAX_TIME, OTHER, SITE, THREAD, THREADS, clock_of, kept, other_of, site_of, thread_of,
 };
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::{Addresses, Reach, Runs};
-use crate::exec::memory::space::Window;
+use crate::exec::memory::flags::{DATA, FETCH, VOLATILE};
 use crate::exec::op::Op;
-use crate::isa::memory::{DATA, FETCH, VOLATILE};
+use crate::exec::opcode::opcode;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, Fault, Position, ThreadId};
 
 /// Reads that are judged at the end, at most. Each copy of an unrolled line is judged by itself: each may be re-checked.

@@ -2,10 +2,10 @@
 //! cells where not.
 
 use crate::check::race::pages::*;
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::Cx;
+use crate::exec::memory::flags::DATA;
 use crate::exec::op::Op;
-use crate::isa::memory::DATA;
+use crate::exec::opcode::opcode;
 use crate::report::AccessKind;
 
 /// What one access brings to every piece.
@@ -22,7 +22,7 @@ pub struct Mine {
     /// The warp has seen more than the floor says: what is summed up by that may be out of date.
     pub beyond: bool,
     /// A strong store: no atomic update, so that plain reads race with it. Or an update, which those race with that fetch
-    /// a part of a result ([`crate::isa::memory::FETCH`]), where there are any.
+    /// a part of a result ([`crate::exec::memory::flags::FETCH`]), where there are any.
     pub stores: bool,
     /// It is an update.
     pub updates: bool,

@@ -68,7 +68,7 @@ impl Cx<'_> {
         let mut now = [0; MOST_BYTES];
         let Some(now) = now.get_mut(..bytes as usize) else { return false };
         let address = at.at[lane];
-        let generic = if address >> 32 == 0 { crate::exec::memory::space::SHARED_BASE + address } else { address };
+        let generic = if address >> 32 == 0 { crate::memory::space::SHARED_BASE + address } else { address };
         self.peek(generic, lane, now).is_some() && *now == own[..bytes as usize]
     }
 }

@@ -8,7 +8,7 @@ use crate::check::race::rules::{Mine, Piece};
 use crate::check::repeats::{Other, Told};
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::memory::space::Window;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 impl GlobalRaces {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::check::undef::taint::Origin;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::Reach;
-use crate::exec::memory::space::Window;
 use crate::exec::sched::warp::Poison;
+use crate::memory::space::Window;
 
 /// What a store left.
 #[derive(Clone, Debug)]

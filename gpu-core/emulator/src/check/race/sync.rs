@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::memory::access::{Addresses, Reach};
-use crate::exec::memory::space::Window;
+use crate::exec::memory::flags::{ACQUIRE, CTA, DATA, FETCH, RELEASE};
 use crate::exec::memory::words::Words;
 use crate::exec::op::Op;
 use crate::exec::order;
-use crate::isa::memory::{ACQUIRE, CTA, DATA, FETCH, RELEASE};
+use crate::memory::space::Window;
 
 use super::history::History;
 use super::unfenced::MAX_UNFENCED;

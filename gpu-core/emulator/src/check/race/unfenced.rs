@@ -3,9 +3,9 @@
 use super::sync::keys;
 use crate::exec::cx::Cx;
 use crate::exec::memory::access::{Addresses, Reach};
-use crate::exec::memory::space::Window;
+use crate::exec::memory::flags::{ACQUIRE, CTA};
 use crate::exec::op::Op;
-use crate::isa::memory::{ACQUIRE, CTA};
+use crate::memory::space::Window;
 
 /// Relaxed loads and atomics that are remembered until a fence.
 pub const MAX_UNFENCED: usize = 64;

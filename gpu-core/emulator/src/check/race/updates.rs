@@ -12,12 +12,12 @@ use crate::exec::cx::{Cx, lanes, watch};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::memory::access::{Reach, STRONG};
-use crate::exec::memory::space::Window;
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
 use crate::memory::all_bits;
 #[cfg(target_arch = "x86_64")]
 use crate::memory::set_bits;
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 impl Cx<'_> {

@@ -2,13 +2,13 @@
 
 use crate::check::race::{DEFERRED, Party};
 use crate::check::repeats::{Other, Told};
-use crate::check::undef::undefined::opcode;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::Image;
-use crate::exec::memory::space::Window;
+use crate::exec::memory::flags::{DATA, VOLATILE};
 use crate::exec::op::Op;
-use crate::isa::memory::{DATA, VOLATILE};
+use crate::exec::opcode::opcode;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, Fault, FaultKind, Space};
 
 impl Cx<'_> {

@@ -5,16 +5,17 @@
 //! memory are faults. While no register is marked, none of this code runs.
 
 use super::marks::Computed;
-use super::undefined::{Bits, Mixed, Moved, ones, opcode};
+use super::undefined::{Bits, Mixed, Moved, ones};
 use crate::check::products::of_matrix;
 use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::memory::access::{Addresses, Reach, window_from};
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
+use crate::exec::opcode::opcode;
 use crate::exec::sched::warp::{Poison, Warp};
 use crate::memory::all_bits;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space, ThreadId};
 
 /// Where an uninitialised value came from.
@@ -474,7 +475,7 @@ impl Cx<'_> {
 
     /// Window and address there of a lane's access.
     fn place_in(&self, op: &Op, lane: usize) -> (Window, u64) {
-        use crate::exec::memory::space::{window_base, window_of};
+        use crate::memory::space::{window_base, window_of};
         let (window, address) = (window_from(op.e.0), self.address_in(op, lane));
         if window != Window::Generic {
             return (window, address);

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use crate::exec::cx::{Cx, lanes, watch as watch_bit};
 use crate::exec::memory::access::Addresses;
-use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot};
+use crate::memory::space::Window;
 use log::{Log, NONE, Place, Register};
 use plan::{Does, Format, Plan};
 

@@ -3,8 +3,8 @@
 
 use crate::exec::image::Image;
 use crate::exec::op::{Op, Slot};
-use crate::isa::Ty;
 use crate::num::half::{bf16_to_f32, f16_to_f32};
+use crate::ptx::ty::Ty;
 use crate::report::Class;
 
 /// How a register holds floating-point numbers.

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub use super::address::{AddressWord, Addresses, Runs, addresses, gathered};
 pub use super::bad_access::{space_of, verb};
 pub use super::local::{load_local, store_local};
-use super::space::{WINDOW, Window, window_base, window_of};
 pub use super::transfer::{As, STRONG, load, load_one, load_param, store, store_one, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op};
+use crate::memory::space::{WINDOW, Window, window_base, window_of};
 use crate::report::AccessKind;
 
 /// A range of memory that one array occupies.

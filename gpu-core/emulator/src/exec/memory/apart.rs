@@ -4,11 +4,11 @@
 use std::arch::x86_64::*;
 
 use super::access::{AddressWord, window_from};
-use super::space::{Window, window_base, window_of};
 use super::words::{Lie, Words};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::lanes::{Bits, WIDE, WIDEST, blend};
 use crate::exec::op::{Flow, Op};
+use crate::memory::space::{Window, window_base, window_of};
 use crate::report::AccessKind;
 
 /// Whether nothing is asked for that only the long way knows.

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::access::Region;
 use crate::analysis::thread_private;
 use crate::exec::image::Image;
-use crate::isa::atomic::SumKind;
-use crate::launch::{Launch, Options};
+use crate::exec::op::SumKind;
+use crate::exec::options::Options;
 use crate::memory::Memory;
+use crate::request::Launch;
 
 /// What a launch can reach in global memory.
 pub struct Arrays {

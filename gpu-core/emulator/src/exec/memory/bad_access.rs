@@ -2,12 +2,12 @@
 
 use super::access::{Found, parts};
 use super::address::Addresses;
-use super::space::Window;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::origin::Origin;
 use crate::exec::sched::block::SharedArray;
+use crate::memory::space::Window;
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 
 impl Cx<'_> {

@@ -5,10 +5,10 @@
 use std::cell::Cell;
 
 use super::access::{AddressWord, Addresses, gathered, window_from};
-use super::space::{Window, window_base, window_of};
 use crate::count::{Counts, Site, sectors, wavefronts};
 use crate::exec::cx::{Cx, lanes as lanes_of, watch};
 use crate::exec::op::Op;
+use crate::memory::space::{Window, window_base, window_of};
 use crate::report::AccessKind;
 
 /// Words that the map of a lay covers at most.

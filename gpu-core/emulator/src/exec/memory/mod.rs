@@ -10,6 +10,7 @@ pub mod bad_access;
 pub mod deal;
 #[cfg(target_arch = "x86_64")]
 pub mod deal_wide;
+pub mod flags;
 #[cfg(target_arch = "x86_64")]
 pub mod lay;
 pub mod local;
@@ -18,7 +19,6 @@ pub mod quick;
 #[cfg(target_arch = "x86_64")]
 pub mod recalled;
 pub mod runs;
-pub mod space;
 pub mod strong;
 pub mod transfer;
 pub mod updates;

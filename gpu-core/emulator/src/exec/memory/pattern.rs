@@ -8,10 +8,10 @@ use super::access::{AddressWord, Runs};
 #[cfg(target_arch = "x86_64")]
 use super::lay::{Lays, Map};
 use super::quick::Shape;
-use super::space::{Window, window_base};
 use crate::count::{Counts, Site, cost_of_runs};
 use crate::exec::cx::{Cx, watch};
 use crate::exec::op::Op;
+use crate::memory::space::{Window, window_base};
 use crate::report::AccessKind;
 
 /// How lanes lie, relative to lane 0, which runs. In this order, for the offsets to begin where a cache line does.

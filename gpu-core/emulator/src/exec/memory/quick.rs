@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use super::access::{AddressWord, Reach, Runs, prefetch};
 use super::address::{first_lanes, runs};
 use super::pattern::{Followed, Pattern};
-use super::space::{WINDOW, Window, window_base, window_of};
 use super::transfer::window_from;
 use crate::exec::cx::{Cx, watch};
 #[cfg(not(target_arch = "x86_64"))]
@@ -15,6 +14,7 @@ use crate::exec::lanes::BASE;
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::Op;
+use crate::memory::space::{WINDOW, Window, window_base, window_of};
 use crate::report::AccessKind;
 
 /// How the lanes of an access lie in memory.

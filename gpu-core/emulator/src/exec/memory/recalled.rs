@@ -5,11 +5,11 @@ use std::arch::x86_64::*;
 use super::access::AddressWord;
 use super::apart::is_watched_plainly;
 use super::lay::{Lay, Recalled};
-use super::space::Window;
 use super::transfer::{Element, deals, is_plain_word, is_word};
 use crate::exec::cx::{Cx, each_lane};
 use crate::exec::lanes::{BASE, WIDE, WIDEST, Word, blend_as};
 use crate::exec::op::{Flow, Op, Slot};
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 /// Whether accesses of vectors of `vector` are remembered that lie in no runs.

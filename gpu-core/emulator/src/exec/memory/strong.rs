@@ -1,13 +1,13 @@
 //! Volatile, relaxed, acquiring and releasing loads and stores where they differ from weak ones by no more than the order that
 //! the host has to keep and by counting as polls: they take the weak ones' short ways.
 
-use super::space::Window;
 use super::transfer::{STRONG, window_from};
 use crate::check::race::unfenced::MAX_UNFENCED;
 use crate::exec::cx::{Cx, watch};
+use crate::exec::memory::flags::{ACQUIRE, DATA};
 use crate::exec::op::{Flow, Op, Slot};
 use crate::exec::order;
-use crate::isa::memory::{ACQUIRE, DATA};
+use crate::memory::space::Window;
 
 impl Cx<'_> {
     /// Whether a strong load or store is such a one. With the race check on, a load is of which nothing is remembered any

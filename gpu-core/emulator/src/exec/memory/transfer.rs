@@ -7,13 +7,13 @@ use super::quick::{Quick, Shape};
 #[cfg(target_arch = "x86_64")]
 use super::runs::{load_pairs_in_runs, store_pairs_in_runs};
 use super::runs::{load_run, load_runs, store_run, store_runs};
-use super::space::Window;
 use super::strong::{copy_whole, is_in_parts};
 use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::WIDE;
 use crate::exec::lanes::{BASE, Body, Word, blend, exec, exec_widest, is_spare};
 use crate::exec::op::{Exec, Flow, Op, Slot};
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 /// A memory element and the register row it goes to.

@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::space::Window;
 use crate::exec::cx::Cx;
 use crate::exec::order::{GIVE, TAKE};
 use crate::exec::sched::waiting::Apart;
+use crate::memory::space::Window;
 
 /// Neighbouring bytes of one lock: a row of 32 words is mostly in one, and the rows of two host threads are not.
 pub const STRIPE: u64 = 4096;

@@ -7,11 +7,11 @@
 use std::sync::atomic::Ordering;
 
 use super::access::{AddressWord, addresses, window_from};
-use super::space::{WINDOW, Window, window_base, window_of};
 use super::transfer::{As, Element, LoadLanes, by_lanes, load};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::lanes::{Body, Word, exec};
 use crate::exec::op::{Exec, Flow, Op, Slot};
+use crate::memory::space::{WINDOW, Window, window_base, window_of};
 use crate::report::AccessKind;
 
 /// A load of `V` elements whose list ends with a row for single bytes and the mask of the bytes that are used.

@@ -1,7 +1,7 @@
 //! An access of one word of 4 or 8 bytes a lane: one place, a row, or places anywhere in one array, as offsets in it.
 
 use super::access::{Addresses, Reach, Runs};
-use super::space::Window;
+use crate::memory::space::Window;
 
 /// How the words of an access lie.
 #[derive(Clone, Copy)]

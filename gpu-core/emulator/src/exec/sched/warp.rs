@@ -133,9 +133,9 @@ pub struct Warp {
     /// Warps of whose lanes it has not seen the same; `seen` is what it has seen of all of them.
     pub(crate) parts: Vec<Part>,
     /// Places of relaxed loads that no fence followed yet.
-    pub unfenced: Vec<(crate::exec::memory::space::Window, u64)>,
+    pub unfenced: Vec<(crate::memory::space::Window, u64)>,
     /// The last load of those, if it was of a row or of one place: window, lowest and highest address, lanes.
-    pub unfenced_last: Option<(crate::exec::memory::space::Window, u64, u64, u32)>,
+    pub unfenced_last: Option<(crate::memory::space::Window, u64, u64, u32)>,
     pub poison: crate::check::undef::marks::Marks,
     /// Registers of `wgmma` in flight, by frame and slot.
     pub in_flight: std::collections::HashMap<(u32, u32), crate::check::async_copy::wgmma::InFlight>,

@@ -1,6 +1,6 @@
 //! Sums and products that chain through the carry flag.
 
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::op::{Exec, Taint};
 
 /// The operations that chain through the carry flag.

@@ -1,6 +1,6 @@
 //! Products of packed bytes and halves, summed: dp4a and dp2a.
 
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::tri;
 #[cfg(target_arch = "x86_64")]
 use crate::exec::{cx::Cx, lanes::Body, lanes::WIDEST, lanes::blend, op::Flow, op::Op};

@@ -12,10 +12,10 @@ use crate::exec::memory::access::{AddressWord, window_from};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::memory::apart::find_apart;
 use crate::exec::memory::quick::Shape;
-use crate::exec::memory::space::{Window, window_base};
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
 use crate::isa::memory::RELEASE;
+use crate::memory::space::{Window, window_base};
 #[cfg(target_arch = "x86_64")]
 use crate::report::AccessKind;
 

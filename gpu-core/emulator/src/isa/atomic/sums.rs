@@ -14,7 +14,7 @@ use crate::exec::grid::Grid;
 use crate::exec::memory::access::Region;
 use crate::exec::memory::updates::STRIPE;
 use crate::exec::memory::words::{Lie, Words};
-use crate::exec::op::Op;
+use crate::exec::op::{Op, SumKind};
 use crate::isa::Ty;
 
 /// Bytes of the copies of all host threads; arrays for which that leaves no room have none.
@@ -25,9 +25,6 @@ pub fn kind_of_sum(op: &Op) -> Option<SumKind> {
     let code = unpack(op.list_len);
     (code.word != 0 && code.vector == 1 && op.d.is_none() && knows(code)).then_some((code.operation, code.ty))
 }
-
-/// An operation and the type of its words.
-pub type SumKind = (u32, Ty);
 
 #[inline(always)]
 fn knows(code: Code) -> bool {

@@ -9,12 +9,12 @@ use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::BASE;
 use crate::exec::lanes::blend;
-use crate::exec::memory::space::Window;
 use crate::exec::memory::updates::Apartness;
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
 use crate::exec::order::BEFORE_STORE;
 use crate::isa::Ty;
+use crate::memory::space::Window;
 
 /// Whether an atomic is one of [`update_words`].
 pub fn is_known(operation: &str, ty: Ty) -> bool {

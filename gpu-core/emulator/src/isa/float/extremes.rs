@@ -2,7 +2,7 @@
 
 use super::super::{Ty, half};
 use super::{emit2, emit3};
-use crate::build::emit::{Decoded, Emit, Inst};
+use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, tri};
 use crate::exec::op::Exec;
 use crate::exec::template::Native;

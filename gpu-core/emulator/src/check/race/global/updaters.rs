@@ -15,9 +15,9 @@ use crate::check::race::pages::*;
 use crate::check::race::rules::{Effect, Mine};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::{Addresses, Reach};
-use crate::exec::memory::space::Window;
 use crate::exec::memory::words::Words;
 use crate::exec::op::Op;
+use crate::memory::space::Window;
 use crate::report::AccessKind;
 
 const PARTS: usize = 16;

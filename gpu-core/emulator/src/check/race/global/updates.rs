@@ -8,9 +8,9 @@ use crate::check::race::pages::*;
 use crate::check::race::rules::{Mine, Piece, atomic, is_atomic, step};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::Reach;
+use crate::exec::memory::flags::CTA;
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
-use crate::isa::memory::CTA;
 use crate::report::AccessKind;
 
 impl GlobalRaces {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::build::emit::Needs;
-use crate::build::module::Builder;
+use super::module::Builder;
+use crate::exec::image::Needs;
 use crate::exec::image::SharedVariable;
 use crate::ptx::tree::Function;
 

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::exec::image::ParamArea;
-use crate::exec::memory::space::Window;
-use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
-use crate::exec::template::Native;
-use crate::isa::{Ty, special};
-use crate::ptx::tree::Operand;
-use crate::report::Class;
-
 use super::constants::fits;
 pub use super::constants::{Pool, immediate};
 pub use super::inst::Inst;
+use super::special;
+use crate::exec::image::{Needs, ParamArea};
+use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
+use crate::exec::template::Native;
+use crate::memory::space::Window;
+use crate::ptx::tree::Operand;
+use crate::ptx::ty::Ty;
+use crate::report::Class;
+
 pub use crate::analysis::flow::{Edge, Target};
 
 /// A register.
@@ -83,17 +84,6 @@ impl Arch {
         let suffix = &name[digits.len()..];
         Arch { number: digits.parse().unwrap_or(75), specific: matches!(suffix, "a" | "f"), exact: suffix == "a" }
     }
-}
-
-/// What a function needs of a launch beside its arrays.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Needs {
-    /// It calls `malloc` or `free`.
-    pub heap: bool,
-    /// It asks for the shared memory that each block has for the system's own use.
-    pub reserved: bool,
-    /// Blocks are to begin in the order of their numbers: it prints, or may wait for what another block does.
-    pub order: bool,
 }
 
 /// State while one function is decoded.
@@ -302,7 +292,7 @@ impl<'m> Emit<'m> {
             }
             Operand::Name(name) => {
                 if let Some(reading) = special::find(name) {
-                    crate::isa::legal::special(name, self.arch)?;
+                    special::allowed(name, self.arch)?;
                     return self.special(name, reading, bits);
                 }
                 match self.find(name) {
@@ -375,7 +365,7 @@ impl<'m> Emit<'m> {
             Some(Entity::KernelParam { offset }) => Ok((Window::Param, u64::from(offset))),
             Some(Entity::Function(index)) => {
                 self.called.push(index);
-                Ok((Window::Global, crate::exec::memory::space::CODE_BASE + 16 * u64::from(index)))
+                Ok((Window::Global, crate::memory::space::CODE_BASE + 16 * u64::from(index)))
             }
             Some(Entity::FrameParam(_)) => {
                 Err(format!("the address of `{name}`, a parameter of a device function, is not supported"))
@@ -512,6 +502,7 @@ impl<'m> Emit<'m> {
             result_used: true,
             moves: false,
             bitwise: false,
+            sum: None,
         });
         self.code.push(op);
         self.edges.push(edge);
@@ -571,7 +562,7 @@ impl<'m> Emit<'m> {
 
     fn local_address_of(&mut self, offset: i64, bits: u32) -> Slot {
         let slot = self.allocate(bits);
-        let mut op = self.op(crate::isa::movement::local_address);
+        let mut op = self.op(special::local_address);
         op.d = slot;
         op.imm = offset;
         op.list = bits;

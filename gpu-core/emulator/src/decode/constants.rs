@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::emit::Decoded;
 use crate::exec::image::PoolRow;
 use crate::exec::op::Slot;
-use crate::isa::Ty;
 use crate::ptx::tree::Operand;
+use crate::ptx::ty::Ty;
 
 /// Constant rows, shared by the module.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::flow::Graph;
+use crate::analysis::flow::Graph;
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
 use crate::isa::wgmma::{Part, fragments, mark_unfenced, part};
 

@@ -1,5 +1,6 @@
 //! Special registers.
 
+use super::emit::{Arch, Decoded};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::{RESERVED_SHARED, RESERVED_TAKEN};
 use crate::exec::lanes::{Body, blend, exec_widest, splat};
@@ -122,13 +123,6 @@ const REGISTERS: &[(&str, u32)] = &[
     ("%clusterid.w", 32),
     ("%nclusterid.w", 32),
 ];
-
-/// Whether a special register holds the same in all warps of a launch, if not in all lanes.
-pub fn is_of_launch(name: &str) -> bool {
-    let register = name.split('.').next().unwrap_or(name);
-    let sizes = ["%ntid", "%nctaid", "%nwarpid", "%cluster_nctaid", "%nclusterid", "%cluster_nctarank", "WARP_SZ"];
-    sizes.contains(&register) || register == "%laneid" || register.starts_with("%lanemask_")
-}
 
 /// How a special register is read: by what code, with its number, which may be machine code, and its width.
 pub struct Reading {
@@ -277,4 +271,32 @@ pub const SMS: u32 = 132;
 
 fn wall_ns() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Refuses special registers of clusters where there are none.
+pub fn allowed(name: &str, arch: Arch) -> Decoded<()> {
+    let of_clusters = ["%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem_size"];
+    match arch.number {
+        ..90 if of_clusters.into_iter().any(|start| name.starts_with(start)) => {
+            Err(format!("`{name}` needs sm_90 or higher, the module is for sm_{}", arch.number))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The address of a local variable: it depends on the depth of the call.
+pub unsafe fn local_address(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let frame = cx.warp.splits[cx.warp.current].frame;
+    let base = u64::from(cx.warp.frame(frame).local_base).wrapping_add(op.imm as u64);
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            if op.list == 64 {
+                cx.set_lane::<u64>(op.d, lane, base);
+            } else {
+                cx.set_lane::<u32>(op.d, lane, base as u32);
+            }
+        }
+    }
+    Flow::Next
 }
