@@ -4,7 +4,7 @@ use super::warp_ops::member_operand;
 use super::{Row, Ty};
 use crate::check::repeats::Told;
 use crate::decode::emit::{Decoded, Emit, Inst};
-use crate::exec::cx::Cx;
+use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, exec_widest};
 #[cfg(target_arch = "x86_64")]
@@ -102,7 +102,10 @@ impl Body for Shuffle {
                     return flow;
                 }
             }
-            let (out, valid, missing) = exchanged::<FORM>(cx, op);
+            let (mut out, valid, missing) = exchanged::<FORM>(cx, op);
+            if missing & cx.mask != 0 {
+                keep_own(cx, op, &mut out);
+            }
             let to = cx.row_mut::<u32>(op.d);
             crate::exec::lanes::blend(cx.mask, to, &out);
             if op.list != Slot::NONE.0 {
@@ -255,6 +258,22 @@ unsafe fn exchanged_wide(cx: &Cx<'_>, op: &Op) -> ([u32; 32], u32, u32) {
             present |= (_mm256_movemask_ps(_mm256_castsi256_ps(bit)) as u32) << (8 * quarter);
         }
         (out, !outside, !present)
+    }
+}
+
+/// What a lane of a warp that is not whole gets from one that does not exist: its own value, as from one out of range. Any would
+/// do, but what the warp before left in those registers is another one each time.
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`].
+#[cold]
+unsafe fn keep_own(cx: &Cx<'_>, op: &Op, out: &mut [u32; 32]) {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let (from, own) = (sources(cx, op).0, &*cx.row::<u32>(op.a));
+        for lane in lanes(cx.mask).filter(|lane| cx.warp.lanes >> from[*lane] & 1 == 0) {
+            out[lane] = own[lane];
+        }
     }
 }
 

@@ -338,7 +338,10 @@ impl Cx<'_> {
                         let own_plain = write > floor && thread_of(write) == me && !atomic_write;
                         let known = !own_plain || self.has_seen(write, me);
                         if known && kind == AccessKind::Atomic {
-                            self.block.shared_shadow.put_update(index, mine | FLAG, 0);
+                            let is_here = |other: usize| {
+                                at.mask >> other & 1 != 0 && at.at[other] >> shift == at.at[lane] >> shift
+                            };
+                            self.block.shared_shadow.put_lane(index, mine | FLAG, is_here);
                         } else if known {
                             self.block.shared_shadow.writes[index] = mine | FLAG;
                         }
@@ -391,7 +394,9 @@ impl Cx<'_> {
         }
         if !unclear {
             for lane in lanes(at.mask) {
-                shadow.put_update((at.at[lane] >> shift) as usize, stamp + ((lane as u64) << THREAD) | FLAG, 0);
+                let index = (at.at[lane] >> shift) as usize;
+                let is_here = |other: usize| at.mask >> other & 1 != 0 && (at.at[other] >> shift) as usize == index;
+                shadow.put_lane(index, stamp + ((lane as u64) << THREAD) | FLAG, is_here);
             }
         }
         !unclear

@@ -62,13 +62,22 @@ impl Cx<'_> {
         let same_warp = thread / 32 == self.warp.index;
         let partner = thread as usize % 32;
         let before = || in_turn(partner, 5 - turn) < in_turn(lane, 5 - turn);
-        if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && before() {
-            return own == value(partner);
+        let bytes = bytes as usize;
+        let (mine, theirs) = (at.at[lane], at.at[partner]);
+        let apart = mine.abs_diff(theirs) as usize;
+        if same_warp && at.mask >> partner & 1 != 0 && apart < bytes && before() {
+            // Of two that lie over each other by a part, that part counts.
+            let other = value(partner);
+            let (first, second) = if mine <= theirs { (&own, &other) } else { (&other, &own) };
+            let same = first[apart..bytes] == second[..bytes - apart];
+            if same || apart == 0 {
+                return same;
+            }
         }
         let mut now = [0; MOST_BYTES];
-        let Some(now) = now.get_mut(..bytes as usize) else { return false };
+        let Some(now) = now.get_mut(..bytes) else { return false };
         let address = at.at[lane];
         let generic = if address >> 32 == 0 { crate::memory::space::SHARED_BASE + address } else { address };
-        self.peek(generic, lane, now).is_some() && *now == own[..bytes as usize]
+        self.peek(generic, lane, now).is_some() && *now == own[..bytes]
     }
 }

@@ -139,6 +139,19 @@ impl SharedShadow {
         self.updates[cell * self.warps + thread_of(own) as usize / 32] = own | also;
     }
 
+    /// The same of one lane after the other: `is_here` says whether an earlier lane of this instruction has the same place.
+    #[inline(always)]
+    pub fn put_lane(&mut self, cell: usize, own: u64, is_here: impl Fn(usize) -> bool) {
+        let before = self.updates[cell * self.warps + thread_of(own) as usize / 32];
+        let (earlier, lane) = (thread_of(before) as usize % 32, thread_of(own) as usize % 32);
+        let also = match before >> SITE == own >> SITE && earlier < lane && is_here(earlier) {
+            true if before & ALSO != 0 => before & (THREADS << OTHER) | ALSO,
+            true => u64::from(thread_of(before)) << OTHER | ALSO,
+            false => 0,
+        };
+        self.put_update(cell, own, also);
+    }
+
     /// Whether somebody has updated any of `[low, end)` since `floor`, so that its newest write does not say all.
     #[inline(always)]
     pub fn is_updated(&self, floor: u64, low: u64, end: u64) -> bool {

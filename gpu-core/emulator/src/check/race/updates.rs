@@ -133,7 +133,8 @@ impl Cx<'_> {
                 // A length that no closure refers to stays known to the compiler: stores, not loops.
                 let mut put = |lane: usize| {
                     for word in 0..const { BYTES as usize / 4 } {
-                        shadow.put_update(cell(lane) + word, own(lane), 0);
+                        let is_here = |other: usize| words.mask >> other & 1 != 0 && cell(other) == cell(lane);
+                        shadow.put_lane(cell(lane) + word, own(lane), is_here);
                     }
                 };
                 if words.mask == u32::MAX {
