@@ -71,6 +71,9 @@ pub struct Places {
     /// Anchor and cursor by text.
     #[serde(default)]
     pub carets: BTreeMap<String, (usize, usize)>,
+    /// Zero-based first lines of folded hints, by text.
+    #[serde(default)]
+    pub folds: BTreeMap<String, Vec<usize>>,
     /// How far down, in points, by text.
     #[serde(default)]
     pub scrolls: BTreeMap<String, f32>,
@@ -81,6 +84,10 @@ impl Places {
     pub fn trim(&mut self) {
         while self.carets.len() > MOST_PLACES {
             self.carets.pop_first();
+        }
+        self.folds.retain(|_, lines| !lines.is_empty());
+        while self.folds.len() > MOST_PLACES {
+            self.folds.pop_first();
         }
         while self.scrolls.len() > MOST_PLACES {
             self.scrolls.pop_first();

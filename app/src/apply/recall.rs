@@ -62,9 +62,13 @@ impl State {
     /// A text was read: its last run and its caret are as they were.
     pub(super) fn recall(&mut self, slot: &TextSlot, kept: Option<Kept>) {
         let (now_s, caret) = (self.now_s, self.places.carets.get(&place_key(slot)).copied());
+        let folds = self.places.folds.get(&place_key(slot)).cloned().unwrap_or_default();
         let Some(desk) = self.desks.get_mut(slot) else { return };
         if let Some(kept) = kept {
             desk.recall(kept);
+        }
+        if !folds.is_empty() {
+            desk.editor.fold_again(&folds);
         }
         if let Some((anchor, head)) = caret {
             desk.editor.act(&EditorAction::Place { offset: anchor, extend: false }, now_s);
@@ -79,6 +83,7 @@ impl State {
         self.places.picture.clone_from(&self.view.visualization);
         for desk in self.desks.values().filter(|desk| desk.loaded) {
             self.places.carets.insert(place_key(&desk.slot), desk.editor.selection_ends());
+            self.places.folds.insert(place_key(&desk.slot), desk.editor.folded_lines());
         }
         self.places.trim();
     }

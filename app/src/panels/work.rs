@@ -56,10 +56,15 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let Some(desk) = screen.state.desk() else {
-        return parts::empty(ui, "No kernel here", "This day has no exercise; the lesson is all of it.");
+        return parts::empty(
+            ui,
+            Pane::Editor.icon(),
+            "No kernel here",
+            "This day has no exercise; the lesson is all of it.",
+        );
     };
     if !desk.loaded {
-        return parts::empty(ui, "Opening your text…", "");
+        return parts::empty(ui, Pane::Editor.icon(), "Opening your text…", "");
     }
     knobs_ui(ui, screen);
     if desk.editor.find.open {
@@ -70,13 +75,20 @@ pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let down = screen.kept_scroll(&place);
     let t = theme::tokens(ui);
     let (memory, colors) = (&*screen.memory, screen.state.view.line_colors);
-    let is_linked = screen.state.is_in_sight(Pane::Compiled);
+    let is_linked = [Pane::Compiled, Pane::Visualization].iter().any(|pane| screen.state.is_in_sight(*pane));
     let tint = |line: u32| match is_linked && memory.hovered_line == Some(line) {
         true => Some(t.hover),
         false => (colors && memory.listing.has_line(line)).then(|| theme::line_tint(t, line)),
     };
-    let look =
-        EditorLook { editor: &desk.editor, key: &key, read_only: false, label: "Code editor", down, tint: &tint };
+    let look = EditorLook {
+        editor: &desk.editor,
+        key: &key,
+        read_only: false,
+        label: "Code editor",
+        wrap: screen.state.settings.wrap_lines,
+        down,
+        tint: &tint,
+    };
     let response = code_editor::show(ui, &look);
     if response.hovered.is_some() {
         screen.memory.hovered_now = response.hovered;
@@ -129,12 +141,19 @@ pub fn visualization_title(id: &str) -> String {
 pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.state;
     let Some(id) = &state.view.visualization else {
-        return parts::empty(ui, "No visualization here", "This day has none.");
+        return parts::empty(ui, Pane::Visualization.icon(), "No visualization here", "This day has none.");
     };
     if !screen.memory.visualizations.contains_key(id) {
         match viz::by_id(id) {
             Some(found) => screen.memory.visualizations.insert(id.clone(), found),
-            None => return parts::empty(ui, id, "This visualization comes with a later version of Lockstep."),
+            None => {
+                return parts::empty(
+                    ui,
+                    Pane::Visualization.icon(),
+                    id,
+                    "This visualization comes with a later version of Lockstep.",
+                );
+            }
         };
     }
     let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
@@ -167,6 +186,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         ceilings: state.devices.ceilings(),
         measured: Some(&state.scripts),
     };
+    viz::kit::set_pointed(ui, screen.memory.hovered_line);
     let action = ScrollArea::vertical()
         .id_salt(("visualization", id))
         .auto_shrink(false)
@@ -176,6 +196,9 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             action
         })
         .inner;
+    if let Some(line) = viz::kit::pointed_here(ui) {
+        screen.memory.hovered_now = Some(line);
+    }
     match action {
         Some(VizAction::GoToLine(place)) if place.file == crate::lab::KERNEL_NAME => {
             screen.send(Command::GoToLine { line: place.line, column: place.column });

@@ -317,6 +317,39 @@ pub fn sites_ui(
     shown.inner
 }
 
+/// The line of the kernel under the pointer, from 1: what links pictures, editor and listing in the frame after.
+#[derive(Clone, Copy, Default)]
+struct Pointed {
+    elsewhere: Option<u32>,
+    here: Option<u32>,
+}
+
+fn pointed() -> egui::Id {
+    egui::Id::unique("the line under the pointer")
+}
+
+/// Tells the pictures which line the pointer was on last, wherever that was.
+pub fn set_pointed(ui: &Ui, line: Option<u32>) {
+    ui.data_mut(|data| data.insert_temp(pointed(), Pointed { elsewhere: line, here: None }));
+}
+
+/// The line that the pointer is on in a picture, if it is on one.
+pub fn pointed_here(ui: &Ui) -> Option<u32> {
+    ui.data(|data| data.get_temp::<Pointed>(pointed()).and_then(|lines| lines.here))
+}
+
+/// Notes the line where the pointer is over its place; true where the pointer is or was on the line.
+fn is_pointed(ui: &Ui, place: Rect, line: u32) -> bool {
+    let here = ui.rect_contains_pointer(place);
+    ui.data_mut(|data| {
+        let lines: &mut Pointed = data.get_temp_mut_or_default(pointed());
+        if here {
+            lines.here = Some(line);
+        }
+        here || lines.elsewhere == Some(line)
+    })
+}
+
 /// Quotes the source line of an instruction; clicking it shows it in the editor.
 pub fn source_line_ui(ui: &mut Ui, source: Option<&str>, trace: &Trace, instruction: u32) -> Option<VizAction> {
     let tokens = theme::tokens(ui);
@@ -329,11 +362,12 @@ pub fn source_line_ui(ui: &mut Ui, source: Option<&str>, trace: &Trace, instruct
         None => instruction.text.clone(),
     };
     let shown = code_line_ui(ui, &text);
+    let is_own = source.is_some();
     let source = instruction.source.clone()?;
     // A widget of its own over the box, with a name and a ring.
     let response = ui.interact(shown.rect, shown.id.with("line"), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &text));
-    if response.has_focus() {
+    if response.has_focus() || is_own && is_pointed(ui, response.rect, source.line) {
         let ring = Stroke::new(2.0, tokens.accent);
         ui.painter().rect_stroke(response.rect, radius::SMALL, ring, StrokeKind::Outside);
     }
@@ -367,7 +401,7 @@ pub fn listing_ui(ui: &mut Ui, source: &str, line: u32, rows: usize) {
                 let text = text.get(indent..).unwrap_or("");
                 let fill = if line > 0 && number == line as usize { tokens.accent_soft } else { tokens.inset };
                 let margin = egui::Margin::symmetric(space::M as i8, 0);
-                Frame::new().fill(fill).inner_margin(margin).show(ui, |ui| {
+                let row = Frame::new().fill(fill).inner_margin(margin).show(ui, |ui| {
                     ui.set_width(ui.available_width());
                     ui.horizontal(|ui| {
                         ui.spacing_mut().item_spacing.x = space::M;
@@ -376,6 +410,10 @@ pub fn listing_ui(ui: &mut Ui, source: &str, line: u32, rows: usize) {
                         ui.add(egui::Label::new(code_job(tokens, "cuda", text)).selectable(false).truncate());
                     });
                 });
+                let place = row.response.rect;
+                if is_pointed(ui, place, number as u32) {
+                    ui.painter().vline(place.left() + 1.0, place.y_range(), Stroke::new(2.0, tokens.accent));
+                }
             }
         });
 }

@@ -64,6 +64,11 @@ impl Folds {
         read(&cache)
     }
 
+    /// Grows when anything is folded or opened.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
     fn set(&mut self, folded: Vec<usize>) {
         self.folded = folded;
         self.generation += 1;
@@ -136,6 +141,19 @@ impl Editor {
             }
             line.min(self.buffer.line_count() - 1)
         })
+    }
+
+    /// Zero-based lines of the folded hints, to be kept.
+    pub fn folded_lines(&self) -> Vec<usize> {
+        self.folded(|folded| folded.iter().map(|hint| hint.start).collect())
+    }
+
+    /// Folds the hints on these lines, as they were kept; where none begins nothing is folded.
+    pub fn fold_again(&mut self, lines: &[usize]) {
+        let hints = self.hints();
+        let kept = hints.iter().map(|hint| hint.start).filter(|start| lines.contains(start)).collect();
+        self.folds.set(kept);
+        self.leave_fold();
     }
 
     pub fn is_hidden(&self, line: usize) -> bool {

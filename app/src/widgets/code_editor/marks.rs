@@ -1,6 +1,7 @@
 //! Marks on lines: what the compiler and the last run say about them. They move with the text.
 
 use super::Heat;
+use crate::icons::{self, Icon};
 
 /// What a mark is about, most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +14,17 @@ pub enum MarkKind {
 }
 
 impl MarkKind {
-    /// A shape of its own, so that colour never stands alone.
+    /// The shape in the gutter, so that colour never stands alone.
+    pub fn icon(self) -> Icon {
+        match self {
+            MarkKind::Error => icons::X_CIRCLE,
+            MarkKind::Fault => icons::LIGHTNING,
+            MarkKind::Warning => icons::WARNING,
+            MarkKind::Note => icons::INFO,
+        }
+    }
+
+    /// The same among words.
     pub fn symbol(self) -> &'static str {
         match self {
             MarkKind::Error => "✖",

@@ -16,12 +16,15 @@ mod history;
 mod input;
 mod marks;
 pub mod names;
+mod page;
 mod paint;
 mod pairs;
 mod popup;
+mod scope;
 mod signature;
 mod syntax;
 mod view;
+mod wraps;
 
 pub(crate) use paint::line_job;
 pub use paint::token_color;
@@ -40,6 +43,7 @@ pub use history::Change;
 use history::{EditKind, History};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
 use syntax::Syntax;
 
 /// Ask for a place to come into view. A new generation is a new request.
@@ -90,6 +94,9 @@ pub struct Editor {
     pub marks: Marks,
     /// Follows the text lazily when the view asks for colours.
     syntax: RefCell<Syntax>,
+    heads: RefCell<scope::Heads>,
+    /// Rows of the version, the folds and the width that were asked for last.
+    wraps: RefCell<Option<((u64, u64, usize), Rc<wraps::Wraps>)>>,
 }
 
 impl Default for Editor {
@@ -119,6 +126,8 @@ impl Editor {
             find: Find::default(),
             marks: Marks::default(),
             syntax: RefCell::default(),
+            heads: RefCell::default(),
+            wraps: RefCell::default(),
         }
     }
 
@@ -209,6 +218,20 @@ impl Editor {
     /// Colours of the bytes in `range`, and whether better ones are on their way.
     pub(crate) fn spans(&self, range: Range<usize>) -> (Vec<Span>, bool) {
         self.syntax.borrow_mut().spans(self.buffer.text(), self.version, range)
+    }
+
+    /// The rows of the text where lines are broken at so many columns.
+    pub(super) fn wraps(&self, columns: usize) -> Rc<wraps::Wraps> {
+        let key = (self.version, self.folds.generation(), columns);
+        let mut known = self.wraps.borrow_mut();
+        match &*known {
+            Some((same, rows)) if *same == key => rows.clone(),
+            _ => {
+                let rows = Rc::new(wraps::Wraps::new(self, columns));
+                *known = Some((key, rows.clone()));
+                rows
+            }
+        }
     }
 
     /// The bracket at or before the cursor and its partner.

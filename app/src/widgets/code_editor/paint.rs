@@ -1,7 +1,9 @@
 //! How the editor looks: line colours, selection, marks, gutter, cursor.
 
-use super::view::{Metrics, Page};
+use super::page::Page;
+use super::view::Metrics;
 use super::{Editor, EditorAction, Heat, MarkKind};
+use crate::icons;
 use crate::theme::{Tokens, font_size, radius, space};
 use crate::widgets::highlight::{Span, TokenKind};
 use egui::text::{LayoutJob, TextFormat};
@@ -65,15 +67,18 @@ pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page
     let selection = editor.selection();
     let cursor_line = editor.buffer().line_of(editor.cursor());
     if page.lines.contains(&cursor_line) && selection.is_empty() {
-        let top = page.top_of(cursor_line, metrics);
-        let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
+        let rect = Rect::from_x_y_ranges(clip.x_range(), page.span_of(cursor_line, metrics));
         painter.rect_filled(rect, 0.0, t.current_line);
     }
-    for (line, _) in page.shown() {
+    for line in page.shown() {
         if let Some(kind) = editor.marks.on_line(line as u32 + 1).first().map(|mark| mark.kind) {
-            let top = page.top_of(line, metrics);
-            let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
+            let rect = Rect::from_x_y_ranges(clip.x_range(), page.span_of(line, metrics));
             painter.rect_filled(rect, 0.0, soft_color(t, kind));
+        }
+    }
+    if focused && editor.find.matches.is_empty() {
+        for twin in &page.twins {
+            ranges(ui, editor, metrics, page, twin, t.bracket_match);
         }
     }
     for found in &editor.find.matches {
@@ -88,10 +93,9 @@ pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page
             ranges(ui, editor, metrics, page, &(at..at + 1), t.bracket_match);
         }
     }
-    for (line, galley) in page.shown() {
-        let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
-        let shift = page.begins.get(line - page.lines.start).map_or(0.0, |(_, shift)| *shift);
-        painter.galley(pos2(page.origin.x + shift, top), galley.clone(), t.text);
+    for (index, row) in page.rows.iter().enumerate() {
+        let top = page.top_of_row(index, metrics) + (metrics.row - row.galley.size().y) / 2.0;
+        painter.galley(pos2(page.origin.x + row.shift, top), row.galley.clone(), t.text);
     }
     marks(ui, editor, t, metrics, page);
 }
@@ -109,23 +113,19 @@ fn ranges(ui: &Ui, editor: &Editor, metrics: &Metrics, page: &Page, range: &Rang
     if range.is_empty() {
         return;
     }
-    let first = editor.buffer().line_of(range.start).max(page.lines.start);
-    let last = editor.buffer().line_of(range.end).min(page.lines.end.saturating_sub(1));
-    for line in first..=last {
-        let bounds = editor.buffer().line_range(line);
-        if bounds.start > range.end {
+    for (index, row) in page.rows.iter().enumerate() {
+        let from = range.start.max(row.bytes.start);
+        let to = range.end.min(row.bytes.end);
+        let takes_end = row.is_last && range.end > row.bytes.end && range.start <= row.bytes.end;
+        if from >= to && !(takes_end && from == to) {
             continue;
         }
-        let from = range.start.max(bounds.start);
-        let to = range.end.min(bounds.end);
-        let (Some(left), Some(mut right)) = (page.x_of(editor, line, from), page.x_of(editor, line, to)) else {
-            continue;
-        };
+        let (left, mut right) = (page.x_on(editor, index, from), page.x_on(editor, index, to));
         // A selected line end is seen as a small tail.
-        if range.end > bounds.end {
+        if takes_end {
             right += metrics.char_width * 0.6;
         }
-        let top = page.top_of(line, metrics);
+        let top = page.top_of_row(index, metrics);
         let rect = Rect::from_min_max(pos2(left, top), pos2(right, top + metrics.row));
         ui.painter().rect_filled(rect, 2.0, color);
     }
@@ -134,7 +134,7 @@ fn ranges(ui: &Ui, editor: &Editor, metrics: &Metrics, page: &Page, range: &Rang
 /// Underlines the marked words and writes the message after the line.
 fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
     let painter = ui.painter();
-    for (line, galley) in page.shown() {
+    for line in page.shown() {
         let marks = editor.marks.on_line(line as u32 + 1);
         let Some(first) = marks.first() else { continue };
         let range = editor.buffer().line_range(line);
@@ -146,15 +146,16 @@ fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
                 range.start + text.len() - text.trim_start().len()
             };
             let end = if mark.column > 0 { editor.buffer().word_at(start).end.max(start) } else { range.end };
-            let (Some(left), Some(right)) = (page.x_of(editor, line, start), page.x_of(editor, line, end)) else {
-                continue;
-            };
-            let y = page.top_of(line, metrics) + metrics.row - 2.5;
+            let Some(row) = page.row_of(start) else { continue };
+            let (left, right) = (page.x_on(editor, row, start), page.x_on(editor, row, end));
+            let y = page.top_of_row(row, metrics) + metrics.row - 2.5;
             squiggle(ui, left, right.max(left + metrics.char_width), y, mark_color(t, mark.kind));
         }
         let more = if marks.len() > 1 { format!("  (+{})", marks.len() - 1) } else { String::new() };
         let message = first.message.lines().next().unwrap_or_default();
-        let left = page.origin.x + galley.size().x + 3.0 * metrics.char_width;
+        let Some(last) = page.rows.iter().rposition(|row| row.line == line) else { continue };
+        let row = &page.rows[last];
+        let left = page.origin.x + row.shift + row.galley.size().x + 3.0 * metrics.char_width;
         // A message that starts off the screen would say nothing: it then starts at the view's middle.
         let room = ui.clip_rect().right() - left - space::M;
         if room > 60.0 {
@@ -164,7 +165,7 @@ fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
             let mut job = LayoutJob::simple_singleline(text, font, mark_color(t, first.kind));
             job.wrap = egui::text::TextWrapping::truncate_at_width(room);
             let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
-            let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
+            let top = page.top_of_row(last, metrics) + (metrics.row - galley.size().y) / 2.0;
             painter.galley(pos2(left, top), galley, t.text);
         }
     }
@@ -212,7 +213,7 @@ pub(super) fn gutter(
     painter.rect_filled(rect, 0.0, t.gutter);
     painter.vline(rect.right() - 0.5, rect.y_range(), Stroke::new(1.0, t.border));
     let cursor_line = editor.buffer().line_of(editor.cursor());
-    for (line, _) in page.shown() {
+    for line in page.shown() {
         let center = page.top_of(line, metrics) + metrics.row / 2.0;
         let color = if line == cursor_line { t.text } else { t.gutter_text };
         let place = pos2(rect.right() - space::M, center);
@@ -245,13 +246,62 @@ pub(super) fn gutter(
         if response.hovered() || response.has_focus() {
             painter.rect_filled(cell, f32::from(radius::SMALL), t.hover);
         }
-        let font = FontId::new(font_size::CODE, FontFamily::Proportional);
-        painter.text(cell.center(), Align2::CENTER_CENTER, first.kind.symbol(), font, mark_color(t, first.kind));
+        icons::paint(&painter, cell.center(), icons::SIZE, first.kind.icon(), mark_color(t, first.kind));
         let messages: Vec<_> = marks.iter().map(|mark| mark.message.as_str()).collect();
         let label = format!("{} on line {}: {}", first.kind.word(), line + 1, messages.join("; "));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
         if response.on_hover_text(&label).clicked() {
             actions.push(EditorAction::GoTo { line: first.line, column: first.column });
+        }
+    }
+}
+
+/// The heads of what the first line is in, above the text: a click leads there. Where they would hide the cursor there is none.
+pub(super) fn heads(
+    ui: &Ui,
+    editor: &Editor,
+    t: &Tokens,
+    metrics: &Metrics,
+    page: &Page,
+    whole: Rect,
+    actions: &mut Vec<EditorAction>,
+) {
+    let Some(first) = page.rows.first().map(|row| row.line) else { return };
+    if page.first == 0 || whole.height() < 8.0 * metrics.row {
+        return;
+    }
+    let above = editor.heads_above(first);
+    // What they cover is in their block too: else they would stay when the block has left.
+    let heads: Vec<usize> = editor.heads_above(first + above.len()).into_iter().filter(|head| *head < first).collect();
+    let height = heads.len() as f32 * metrics.row;
+    let cursor = page.top_of(editor.buffer().line_of(editor.cursor()), metrics) - whole.top();
+    if heads.is_empty() || (-metrics.row..height).contains(&cursor) {
+        return;
+    }
+    let strip = Rect::from_min_size(whole.min, vec2(whole.width(), height));
+    let painter = ui.painter_at(strip.expand2(vec2(0.0, 2.0)));
+    painter.rect_filled(strip, 0.0, t.raised);
+    painter.hline(strip.x_range(), strip.bottom(), Stroke::new(1.0, t.border_strong));
+    for (index, head) in heads.into_iter().enumerate() {
+        let row =
+            Rect::from_min_size(strip.min + vec2(0.0, index as f32 * metrics.row), vec2(strip.width(), metrics.row));
+        let response = ui.interact(row, super::editor_id().with(("head", index)), Sense::click());
+        if response.hovered() || response.has_focus() {
+            painter.rect_filled(row, 0.0, t.hover);
+        }
+        let number = pos2(row.left() + metrics.gutter - space::M, row.center().y);
+        painter.text(number, Align2::RIGHT_CENTER, head + 1, metrics.font.clone(), t.gutter_text);
+        let range = editor.buffer().line_range(head);
+        // Of a long text only the colours of what is in view are known.
+        let is_near = editor.text().len() <= super::syntax::NEAR_BYTES;
+        let spans = if is_near { editor.spans(range.clone()).0 } else { Vec::new() };
+        let galley = ui.fonts_mut(|fonts| fonts.layout_job(line_job(editor.text(), range, &spans, t, &metrics.font)));
+        let place = pos2(row.left() + metrics.gutter + space::XS, row.center().y - galley.size().y / 2.0);
+        painter.galley(place, galley, t.text);
+        let label = format!("Go up to line {}: {}", head + 1, editor.buffer().line(head).trim());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+        if response.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
+            actions.push(EditorAction::GoTo { line: head as u32 + 1, column: 0 });
         }
     }
 }

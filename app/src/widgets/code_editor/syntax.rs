@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Up to this many bytes a key's incremental parse takes at most a few milliseconds, also in a debug build.
-const NEAR_BYTES: usize = 24_000;
+pub(super) const NEAR_BYTES: usize = 24_000;
 
 /// Above this many bytes the text stays plain: no kernel is that long, and a parse would take seconds of a core.
 const MAX_BYTES: usize = 1_000_000;

@@ -1,13 +1,10 @@
 //! The editor on the screen: a gutter that stays and lines that scroll. Only visible lines are laid out.
 
+use super::page::{Page, lay_out};
+use super::wraps::{LEAST_COLUMNS, Wraps};
 use super::{Editor, EditorAction, Show, input, paint, popup};
-use crate::theme::{self, Tokens, space};
-use egui::{Align, FontId, Galley, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
-use std::ops::Range;
-use std::sync::Arc;
-
-/// Bytes of one line that are laid out; of a longer line it is the part in view.
-const MAX_LINE_BYTES: usize = 4_000;
+use crate::theme::{self, space};
+use egui::{Align, FontId, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 /// Bytes of a line up to which it can be scrolled to: beyond it single precision would make characters jump.
 const MAX_SCROLL_BYTES: usize = 500_000;
@@ -20,6 +17,8 @@ pub struct EditorLook<'a> {
     pub read_only: bool,
     /// Name for screen readers.
     pub label: &'a str,
+    /// Long lines are broken at the edge.
+    pub wrap: bool,
     /// Scrolls so far down in this frame, in points.
     pub down: Option<f32>,
     /// The background of a line (one-based), where it is linked to something elsewhere.
@@ -51,50 +50,6 @@ pub(super) struct Metrics {
     pub heat: f32,
 }
 
-/// The visible part, laid out.
-pub(super) struct Page {
-    /// Zero-based.
-    pub lines: Range<usize>,
-    /// The row of each line below the first one's; None for what is folded away.
-    pub rows: Vec<Option<usize>>,
-    pub galleys: Vec<Arc<Galley>>,
-    /// Of each line: the byte at which its galley begins, and how far right of the origin that is.
-    pub begins: Vec<(usize, f32)>,
-    /// Screen position of the first visible line's top left.
-    pub origin: Pos2,
-}
-
-impl Page {
-    pub fn top_of(&self, line: usize, metrics: &Metrics) -> f32 {
-        let index = line.saturating_sub(self.lines.start).min(self.rows.len().saturating_sub(1));
-        // A hidden line is where its hint is, the nearest one above that is shown.
-        let row = self.rows.get(..=index).and_then(|rows| rows.iter().rev().flatten().next());
-        self.origin.y + row.map_or(0.0, |row| *row as f32) * metrics.row
-    }
-
-    /// Lines that are shown, with what is drawn of them.
-    pub fn shown(&self) -> impl Iterator<Item = (usize, &Arc<Galley>)> {
-        let lines = self.lines.clone().zip(&self.rows).zip(&self.galleys);
-        lines.filter_map(|((line, row), galley)| row.map(|_| (line, galley)))
-    }
-
-    /// The line at a row below the first, if there is one.
-    pub fn line_at(&self, row: usize) -> Option<usize> {
-        Some(self.lines.start + self.rows.iter().position(|found| *found == Some(row))?)
-    }
-
-    /// Screen x of an offset on a visible line.
-    pub fn x_of(&self, editor: &Editor, line: usize, offset: usize) -> Option<f32> {
-        let index = line.checked_sub(self.lines.start)?;
-        self.rows.get(index).copied()??;
-        let galley = self.galleys.get(index)?;
-        let (start, shift) = *self.begins.get(index)?;
-        let column = editor.text().get(start..offset.max(start))?.chars().count();
-        let cursor = egui::text::CCursor::new(column);
-        Some(self.origin.x + shift + galley.pos_from_cursor(cursor).min.x)
-    }
-}
-
 /// Draws the editor into all the space there is.
 pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     let t = theme::tokens(ui);
@@ -119,9 +74,13 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
         ui.data_mut(|data| data.insert_temp(revealed_id(look.key), editor.reveal().generation));
     }
     let output = area.show_viewport(&mut body_ui, |ui, viewport| {
-        let content = content_size(editor, &metrics, viewport.size());
+        let wraps = look.wrap.then(|| {
+            let columns = (viewport.width() - 2.0 * space::L) / metrics.char_width;
+            editor.wraps((columns.max(0.0) as usize).max(LEAST_COLUMNS))
+        });
+        let content = content_size(editor, &metrics, wraps.as_deref(), viewport.size());
         let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
-        let page = lay_out(ui, editor, t, &metrics, content_rect.min, viewport);
+        let page = lay_out(ui, editor, t, &metrics, wraps, (content_rect.min, viewport));
         let clip = ui.clip_rect();
         let response = ui.interact(clip.intersect(content_rect), id, Sense::click_and_drag());
         mouse(ui, editor, &metrics, &page, &response, &mut actions);
@@ -135,15 +94,17 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
         }
         let cursor = cursor_rect(editor, &metrics, &page, content_rect.min);
         reveal(ui, editor, look.key, cursor);
-        for (line, _) in page.shown() {
+        for line in page.shown() {
             if let Some(fill) = (look.tint)(line as u32 + 1) {
-                let top = page.top_of(line, &metrics);
-                ui.painter().rect_filled(Rect::from_x_y_ranges(clip.x_range(), top..=top + metrics.row), 0.0, fill);
+                ui.painter().rect_filled(
+                    Rect::from_x_y_ranges(clip.x_range(), page.span_of(line, &metrics)),
+                    0.0,
+                    fill,
+                );
             }
         }
         paint::body(ui, editor, t, &metrics, &page, focused);
-        if focused && let Some(x) = page.x_of(editor, editor.buffer().line_of(editor.cursor()), editor.cursor()) {
-            let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+        if focused && let Some(rect) = page.place_of(editor, editor.cursor(), &metrics) {
             paint::cursor(ui, editor, t, &metrics, rect);
             tell_input_method(ui, id, clip, rect);
             if editor.is_explaining() {
@@ -157,14 +118,11 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
             let line = editor.buffer().line_of(editor.cursor());
             // At its bracket where that is on the cursor's line: then the box stays while the arguments grow.
             let at = call.open.max(editor.buffer().line_range(line).start);
-            let x = page.x_of(editor, line, at).unwrap_or(cursor.left());
-            let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+            let place = page.place_of(editor, at, &metrics).unwrap_or(cursor);
             popup::parameters(ui, id, &call, place, editor.completion().is_some());
         }
         if let Some(list) = editor.completion() {
-            let line = editor.buffer().line_of(editor.cursor());
-            let x = page.x_of(editor, line, list.start).unwrap_or(cursor.left());
-            let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+            let place = page.place_of(editor, list.start, &metrics).unwrap_or(cursor);
             let before = actions.len();
             let over = popup::completion(ui, id, list, place, &mut actions);
             if actions.len() > before {
@@ -182,6 +140,7 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     let down = output.state.unclamped_offset().y;
     let (mut response, page) = output.inner;
     paint::gutter(ui, editor, t, &metrics, &page, gutter, &mut actions);
+    paint::heads(ui, editor, t, &metrics, &page, whole, &mut actions);
     ui.advance_cursor_after_rect(whole);
     let hovered = response.hover_pos().and_then(|pos| {
         let row = (pos.y - page.origin.y) / metrics.row;
@@ -204,73 +163,34 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
     Metrics { font, row: (height * 1.25).round(), char_width, gutter, heat }
 }
 
-fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
-    let longest = editor.buffer().longest_bytes().min(MAX_SCROLL_BYTES) as f32;
+fn content_size(editor: &Editor, metrics: &Metrics, wraps: Option<&Wraps>, viewport: Vec2) -> Vec2 {
+    let longest = if wraps.is_some() { 0 } else { editor.buffer().longest_bytes().min(MAX_SCROLL_BYTES) } as f32;
     let width = (longest + 2.0) * metrics.char_width;
-    let height = editor.row_count() as f32 * metrics.row;
+    let height = wraps.map_or_else(|| editor.row_count(), Wraps::len) as f32 * metrics.row;
     // The last line can be scrolled up, so that one does not write at the window's edge.
     let spare = (viewport.y - 4.0 * metrics.row).clamp(0.0, 8.0 * metrics.row);
     // A click below a short text is one into the text.
     vec2(width.max(viewport.x), (height + spare).max(viewport.y))
 }
 
-fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Pos2, viewport: Rect) -> Page {
-    let count = editor.row_count();
-    let first = ((viewport.top() / metrics.row).floor().max(0.0) as usize).min(count);
-    let last = ((viewport.bottom() / metrics.row).ceil().max(0.0) as usize).min(count);
-    let lines = if first < last { editor.line_of_row(first)..editor.line_of_row(last - 1) + 1 } else { 0..0 };
-    let bytes = editor.buffer().line_range(lines.start).start
-        ..editor.buffer().line_range(lines.end.saturating_sub(1).max(lines.start)).end;
-    let (spans, pending) = editor.spans(bytes);
-    if pending {
-        ui.ctx().request_repaint_after(std::time::Duration::from_millis(30));
-    }
-    let begins: Vec<(usize, f32)> =
-        lines.clone().map(|line| begin_of(editor, metrics, line, viewport.left())).collect();
-    let galleys = lines
-        .clone()
-        .zip(&begins)
-        .map(|(line, (begin, _))| {
-            let range = *begin..editor.buffer().line_range(line).end;
-            let end = editor.buffer().clamp(range.end.min(range.start + MAX_LINE_BYTES));
-            let folded = editor.shown_end(line);
-            let mut job = paint::line_job(editor.text(), range.start..folded.unwrap_or(end), &spans, t, &metrics.font);
-            if folded.is_some() {
-                job.append(" …", 0.0, egui::TextFormat::simple(metrics.font.clone(), t.text_faint));
-            }
-            ui.fonts_mut(|fonts| fonts.layout_job(job))
-        })
-        .collect();
-    let rows = lines.clone().map(|line| (!editor.is_hidden(line)).then(|| editor.row_of(line) - first)).collect();
-    let origin = pos2(top_left.x + space::XS, top_left.y + first as f32 * metrics.row);
-    Page { origin, lines, rows, galleys, begins }
-}
-
-/// Where the part of a line begins that is laid out: the line's start, or a little left of the view in a long one.
-fn begin_of(editor: &Editor, metrics: &Metrics, line: usize, left: f32) -> (usize, f32) {
-    let range = editor.buffer().line_range(line);
-    if range.len() <= MAX_LINE_BYTES {
-        return (range.start, 0.0);
-    }
-    // A quarter of the part is left of the view, so that its other end is right of any view.
-    let column = (left / metrics.char_width).max(0.0) as usize;
-    let column = column.saturating_sub(MAX_LINE_BYTES / 4);
-    let begin = editor.buffer().clamp((range.start + column).min(range.end));
-    // Bytes stand for columns: a line so long is a table of numbers, and only the scroll bar's place depends on it.
-    (begin, (begin - range.start) as f32 * metrics.char_width)
-}
-
 /// The cursor's place on the screen, also when it is outside the view.
 fn cursor_rect(editor: &Editor, metrics: &Metrics, page: &Page, top_left: Pos2) -> Rect {
-    let line = editor.buffer().line_of(editor.cursor());
-    let laid_out = line.checked_sub(page.lines.start).and_then(|index| page.begins.get(index));
-    let laid_out = laid_out.is_some_and(|(begin, _)| (*begin..=begin + MAX_LINE_BYTES).contains(&editor.cursor()));
-    let x = page.x_of(editor, line, editor.cursor()).filter(|_| laid_out).unwrap_or_else(|| {
-        let column = (editor.cursor() - editor.buffer().line_range(line).start).min(MAX_SCROLL_BYTES);
-        top_left.x + space::XS + column as f32 * metrics.char_width
-    });
-    let top = top_left.y + editor.row_of(line) as f32 * metrics.row;
-    Rect::from_min_size(pos2(x, top), vec2(2.0, metrics.row))
+    let at = editor.cursor();
+    let line = editor.buffer().line_of(at);
+    let row = page.wraps.as_ref().map_or_else(|| editor.row_of(line), |wraps| wraps.row_of(at));
+    let known = page.place_of(editor, at, metrics);
+    let x = known.map_or_else(
+        || {
+            let start = match &page.wraps {
+                Some(wraps) => wraps.bytes_of(editor, row).start,
+                None => editor.buffer().line_range(line).start,
+            };
+            let column = at.saturating_sub(start).min(MAX_SCROLL_BYTES);
+            top_left.x + space::XS + column as f32 * metrics.char_width
+        },
+        |place| place.left(),
+    );
+    Rect::from_min_size(pos2(x, top_left.y + row as f32 * metrics.row), vec2(2.0, metrics.row))
 }
 
 /// Where the view stood when no search was under way.
@@ -308,32 +228,6 @@ fn reveal(ui: &Ui, editor: &Editor, key: &str, cursor: Rect) {
     ui.scroll_to_rect_animation(rect, align, egui::style::ScrollAnimation::none());
 }
 
-fn offset_at(editor: &Editor, metrics: &Metrics, page: &Page, pos: Pos2) -> usize {
-    let row = ((pos.y - page.origin.y) / metrics.row).floor() as isize;
-    if row < 0 && page.lines.start == 0 {
-        return 0;
-    }
-    // Outside the view, while dragging, folds do not matter.
-    let on_page = usize::try_from(row).ok().and_then(|row| page.line_at(row));
-    let line = on_page.unwrap_or_else(|| match row {
-        row if row < 0 => page.lines.start.saturating_add_signed(row),
-        row => page.lines.end + (row as usize).saturating_sub(page.rows.iter().flatten().count()),
-    });
-    if line >= editor.buffer().line_count() {
-        return editor.text().len();
-    }
-    match page.galleys.get(line - page.lines.start.min(line)) {
-        Some(galley) if page.lines.contains(&line) => {
-            let (begin, shift) = page.begins[line - page.lines.start];
-            let column = galley.cursor_from_pos(vec2(pos.x - page.origin.x - shift, metrics.row / 2.0)).index.0;
-            let end = editor.buffer().line_range(line).end;
-            let rest = &editor.text()[begin..end];
-            rest.char_indices().nth(column).map_or(end, |(at, _)| begin + at)
-        }
-        _ => editor.buffer().offset_at(line, 0),
-    }
-}
-
 fn mouse(
     ui: &Ui,
     editor: &Editor,
@@ -345,7 +239,7 @@ fn mouse(
     let Some(pos) = response.interact_pointer_pos() else {
         return;
     };
-    let offset = offset_at(editor, metrics, page, pos);
+    let offset = page.offset_at(editor, metrics, pos);
     let (pressed, shift) = ui.input(|input| (input.pointer.primary_pressed(), input.modifiers.shift));
     if response.triple_clicked() {
         actions.push(EditorAction::SelectLine(editor.buffer().line_of(offset)));
@@ -429,9 +323,9 @@ fn hover_message(editor: &Editor, metrics: &Metrics, page: &Page, response: &Res
     if row < 0.0 || editor.completion().is_some() || editor.is_explaining() {
         return;
     }
-    let Some(line) = page.line_at(row as usize) else { return };
-    let offset = offset_at(editor, metrics, page, pos);
+    let Some(found) = page.rows.get(row as usize) else { return };
+    let offset = page.offset_at(editor, metrics, pos);
     // Beyond the end of the line no word is meant.
-    let end = page.x_of(editor, line, editor.buffer().line_range(line).end).unwrap_or(f32::INFINITY);
-    popup::hover(editor, line, (pos.x <= end).then_some(offset), response);
+    let end = page.x_on(editor, row as usize, found.bytes.end);
+    popup::hover(editor, found.line, (pos.x <= end).then_some(offset), response);
 }
