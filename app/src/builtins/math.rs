@@ -78,7 +78,7 @@ pub(super) const FAMILIES: &[Family] = &[
             ("fmaxf", "float fmaxf(float x, float y)", "The greater; of a NaN and a number, the number."),
             ("fabsf", "float fabsf(float x)", "Absolute value."),
             ("sqrtf", "float sqrtf(float x)", "Square root, correctly rounded unless fast math is on."),
-            ("rsqrtf", "float rsqrtf(float x)", "1 / sqrt(x), within 2 ulp: normalisation layers."),
+            ("rsqrtf", "float rsqrtf(float x)", "1 / sqrt(x), within 2 ulp: normalization layers."),
             ("cbrtf", "float cbrtf(float x)", "Cube root."),
             ("hypotf", "float hypotf(float x, float y)", "sqrt(x*x + y*y) without overflow on the way."),
             ("expf", "float expf(float x)", "e to the x, within 2 ulp."),

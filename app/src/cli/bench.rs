@@ -158,7 +158,7 @@ fn point_text(point: &BenchPoint) -> String {
     }
     if let Some(Timing::Modelled { low_ns, high_ns, bound_by }) = &point.timing {
         row(
-            "time (modelled, not measured)",
+            "time (modeled, not measured)",
             format!("{} to {}, bound by {bound_by}", out::nanoseconds(*low_ns), out::nanoseconds(*high_ns)),
         );
     }

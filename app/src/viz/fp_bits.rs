@@ -343,7 +343,7 @@ impl Visualization for FpBits {
             (true, Some(below), Some(above)) if below.is_finite() && above.is_finite() => {
                 let step = (above - value).max(value - below);
                 words += &format!(
-                    "{}. Its neighbours are {} and {}; the step here is {}. ",
+                    "{}. Its neighbors are {} and {}; the step here is {}. ",
                     exact(value),
                     exact(below),
                     exact(above),

@@ -72,7 +72,7 @@ impl GroupQuantization {
         [
             (Share::Tensor, "one scale for the tensor".to_owned()),
             (Share::Row, "one scale a row".to_owned()),
-            (Share::Group(self.group), format!("one scale for {} neighbours", self.group)),
+            (Share::Group(self.group), format!("one scale for {} neighbors", self.group)),
         ]
     }
 

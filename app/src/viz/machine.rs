@@ -14,6 +14,12 @@ use gpu_core::emulator::{Device, Trace};
 
 const BAR: f32 = 20.0;
 const GUTTER: f32 = 120.0;
+
+/// Room for a figure behind its bar, in points.
+const WORDS: f32 = 124.0;
+
+/// Below this width, in points, the table's rows are sentences.
+const NARROW: f32 = 460.0;
 const NOT_MEASURED: &str = "not measured yet: run Ready Check, then `lockstep bench --ceilings --device gpu`";
 
 /// A maker's figures, sources on `reference/architectures`. None is a figure that the sheet does not give.
@@ -191,6 +197,16 @@ impl Machine {
     fn table_ui(&self, ui: &mut Ui, input: &VizInput<'_>) {
         let tokens = theme::tokens(ui);
         let own = input.device.map_or("this machine", |device| device.name.as_str());
+        if ui.available_width() < NARROW {
+            for [name, own, nominal] in self.rows(input.device) {
+                ui.horizontal_wrapped(|ui| {
+                    ui.label(RichText::new(format!("{name}:")).small());
+                    ui.label(own);
+                    ui.label(RichText::new(format!("(sheet: {nominal})")).color(tokens.text_muted));
+                });
+            }
+            return;
+        }
         Grid::new("machine").num_columns(3).spacing([space::M, space::XS]).striped(true).show(ui, |ui| {
             for head in ["", own, self.sheet().name] {
                 ui.label(RichText::new(head).small().bold().color(tokens.text_muted));
@@ -213,7 +229,7 @@ impl Machine {
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let left = canvas.rect.left() + GUTTER;
-        let room = (width - GUTTER) * 0.6;
+        let room = ((width - GUTTER) * 0.6).min(width - GUTTER - WORDS).max(space::XL);
         let mut y = canvas.rect.top() + space::XS;
         for (key, name, nominal) in MEASURED {
             let sheet = self.sheet().nominal(nominal);

@@ -324,7 +324,7 @@ impl Visualization for Transfer {
         plot_kit::legend(ui, |ui| {
             let tokens = theme::tokens(ui);
             for engine in Engine::ALL {
-                let (swatch, how) = if is_model { (Swatch::Hatched, ", modelled") } else { (Swatch::Bar, "") };
+                let (swatch, how) = if is_model { (Swatch::Hatched, ", modeled") } else { (Swatch::Bar, "") };
                 plot_kit::legend_entry(ui, swatch, engine.color(tokens), &format!("{}{how}", engine.title()));
             }
         });

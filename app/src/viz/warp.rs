@@ -158,7 +158,7 @@ impl Visualization for Warp {
         self.picture_ui(ui, trace, warp, &words);
         let tokens = theme::tokens(ui);
         plot_kit::legend(ui, |ui| {
-            plot_kit::legend_entry(ui, Swatch::Bar, tokens.series[0], "lane takes part; one colour per set of lanes");
+            plot_kit::legend_entry(ui, Swatch::Bar, tokens.series[0], "lane takes part; one color per set of lanes");
             plot_kit::legend_entry(ui, Swatch::Bar, tokens.lane_off, "lane waits");
             ui.label(egui::RichText::new("▼ split   ▲ join   ◆ other lanes").small().color(tokens.text_muted));
         });

@@ -3,6 +3,7 @@
 use crate::theme;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, TextStyle, Ui};
+use std::borrow::Cow;
 
 /// A sentence as text to draw: what stands between backticks is code.
 pub fn job(ui: &Ui, text: &str, color: Color32) -> LayoutJob {
@@ -13,14 +14,53 @@ pub fn job(ui: &Ui, text: &str, color: Color32) -> LayoutJob {
     let code = TextFormat { background: t.inset, ..format(theme::code_font(), t.text) };
     let mut job = LayoutJob::default();
     for (part, is_code) in code_parts(text) {
-        job.append(part, 0.0, if is_code { code.clone() } else { prose.clone() });
+        match is_code {
+            true => job.append(part, 0.0, code.clone()),
+            false => job.append(&numbers(part), 0.0, prose.clone()),
+        }
     }
     job
 }
 
 /// The same where letters have one look: without the backticks.
 pub fn plain(text: &str) -> String {
-    code_parts(text).into_iter().map(|(part, _)| part).collect()
+    let parts = code_parts(text).into_iter();
+    parts.map(|(part, is_code)| if is_code { part.into() } else { numbers(part) }).collect()
+}
+
+/// Digits from which a number is separated in thousands: years and most line numbers stay as they are.
+const LONG: usize = 5;
+
+/// The same with separated thousands, `65536` as `65,536`. What is part of a name, a version, an index or a list stays, and so
+/// does a seed, which is typed as it is.
+pub fn numbers(text: &str) -> Cow<'_, str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '#' | '[' | ',' | '/' | '-' | '+');
+    let mut out = String::new();
+    let mut done = 0;
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|c: char| c.is_ascii_digit()).map(|found| at + found) {
+        let length = text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - start);
+        let (before, digits, after) = (&text[..start], &text[start..start + length], &text[start + length..]);
+        at = start + length;
+        let mut next = after.chars();
+        let ends = match (next.next(), next.next()) {
+            (Some('.' | ','), second) => !second.is_some_and(|c| c.is_ascii_digit()),
+            (Some(c), _) => !is_part(c) && c != ']',
+            (None, _) => true,
+        };
+        let stands_alone = ends && !before.ends_with(is_part) && !before.trim_end().to_lowercase().ends_with("seed");
+        if length >= LONG && stands_alone {
+            out.push_str(&text[done..start]);
+            for (index, digit) in digits.chars().enumerate() {
+                if index > 0 && (length - index).is_multiple_of(3) {
+                    out.push(',');
+                }
+                out.push(digit);
+            }
+            done = at;
+        }
+    }
+    if done == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[done..]) }
 }
 
 /// An error's words as a sentence between others: with a capital letter and a full stop.
@@ -70,6 +110,15 @@ mod tests {
         assert_eq!(code_parts(""), []);
         assert_eq!(code_parts("`a`[open"), [("a", true), ("[open", false)]);
         assert_eq!(plain("`threadIdx` is é"), "threadIdx is é");
+    }
+
+    #[test]
+    fn long_numbers_are_separated_and_names_are_not() {
+        assert_eq!(numbers("71546 of 1000000 elements, at n = 65536."), "71,546 of 1,000,000 elements, at n = 65,536.");
+        for same in ["in 2026", "a[65536]", "sm_10000", "0x123456", "1.123456", "block (70000,0,0)", "seed 123456", ""] {
+            assert_eq!(numbers(same), same);
+        }
+        assert_eq!(plain("`a`[65536] is 65536"), "a[65536] is 65,536");
     }
 
     #[test]

@@ -373,7 +373,7 @@ fn milestone_ui(ui: &mut Ui, milestone: &Reached) {
 
 fn point_ui(ui: &mut Ui, point: &BenchPoint) {
     let t = theme::tokens(ui);
-    ui.monospace(&point.name);
+    ui.monospace(sentence::numbers(&point.name));
     // Measured and modelled times differ in colour, wording and shape: a number and an interval.
     match (&point.timing, &point.stats) {
         (Some(Timing::Measured { .. }), Some(stats)) => {
@@ -386,7 +386,7 @@ fn point_ui(ui: &mut Ui, point: &BenchPoint) {
             ui.label(RichText::new(text).monospace().color(t.measured));
         }
         (Some(Timing::Modelled { low_ns, high_ns, bound_by }), _) => {
-            let text = format!("modelled {} … {}, bound by {bound_by}", parts::time(*low_ns), parts::time(*high_ns));
+            let text = format!("modeled {} … {}, bound by {bound_by}", parts::time(*low_ns), parts::time(*high_ns));
             ui.label(RichText::new(text).italics().color(t.modelled));
         }
         _ => {

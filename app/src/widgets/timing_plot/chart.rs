@@ -75,7 +75,7 @@ impl Chart<'_> {
                 plot_kit::legend_entry(ui, Swatch::Measured, tokens.measured, "measured: median, p20 to p80");
             }
             if has(Drawn::MODELLED) {
-                plot_kit::legend_entry(ui, Swatch::Hatched, tokens.modelled, "modelled interval, not measured");
+                plot_kit::legend_entry(ui, Swatch::Hatched, tokens.modelled, "modeled interval, not measured");
             }
             if has(Drawn::COUNTED) {
                 plot_kit::legend_entry(ui, Swatch::Bar, tokens.series[2], "counted exactly on the emulator");
@@ -354,7 +354,7 @@ impl Chart<'_> {
     /// Everything known of one run, a line each.
     fn detail(&self, run: &TimedRun) -> String {
         let point = &run.point;
-        let mut lines = vec![format!("Run {} on {}, {}", run.number, run.device, point.name)];
+        let mut lines = vec![format!("Run {} on {}, {}", run.number, run.device, crate::widgets::sentence::numbers(&point.name))];
         match (&point.rejected, &point.timing, &point.stats) {
             (Some(reason), ..) => lines.push(format!("Rejected: {reason}")),
             (None, Some(Timing::Modelled { low_ns, high_ns, bound_by }), _) => lines.push(format!(
