@@ -33,13 +33,15 @@ doc=$usr/share/doc/lockstep
 install -Dm644 README.md app/JSON.md -t "$doc"
 # Ours, the font's, and of every crate that is linked in.
 {
-    printf 'Lockstep: MIT or Apache-2.0, as you like. Both texts follow, then the licence of the font in the window,\n'
+    printf 'Lockstep: MIT or Apache-2.0, as you like. Both texts follow, then the licences of the fonts in the window,\n'
     printf 'then the libraries that are part of the program. No file of NVIDIA is in this package.\n\n'
     cat LICENSE-MIT
     printf '\n----\n\n'
     cat LICENSE-APACHE
     printf '\n---- Ubuntu Sans Mono\n\n'
     cat assets/fonts/UFL.txt
+    printf '\n---- Phosphor Icons\n\n'
+    cat assets/fonts/Phosphor-LICENSE.txt
 } > "$doc/copyright"
 chmod 644 "$doc/copyright"
 case $(installers/architecture.sh "$binary") in

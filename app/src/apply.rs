@@ -269,6 +269,14 @@ impl State {
                 self.settings.reduced_motion = !self.settings.reduced_motion;
                 effects.extend([Effect::ApplyLook, Effect::SaveSettings]);
             }
+            Action::WrapLines => {
+                self.settings.wrap_lines = !self.settings.wrap_lines;
+                effects.push(Effect::SaveSettings);
+            }
+            Action::ShowCourseMap => {
+                self.view.visualization = Some("course-map".to_owned());
+                self.show_and_focus(Pane::Visualization, effects);
+            }
             Action::CloseBrackets => {
                 self.settings.close_brackets = !self.settings.close_brackets;
                 effects.push(Effect::SaveSettings);

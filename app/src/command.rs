@@ -1,6 +1,7 @@
 //! Every action once: text, tooltip, shortcut and menu. Menus, palette, buttons and the cheat sheet derive from
 //! [`Action::info`], and a test walks the list.
 
+mod icons;
 mod keys;
 mod request;
 mod table;
@@ -72,6 +73,7 @@ pub enum Action {
     PreviousDifference,
     ShowCompiled,
     LineColors,
+    WrapLines,
     ShowPlots,
     CopyPlot,
     SavePlotSvg,
@@ -80,6 +82,7 @@ pub enum Action {
     ClearLog,
     ShowProgress,
     ShowGallery,
+    ShowCourseMap,
     ShowGlossary,
     SearchCourse,
     LayoutRead,
@@ -161,7 +164,7 @@ const ALT_SHIFT: Modifiers = Modifiers::ALT.plus(Modifiers::SHIFT);
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 94] = [
+    pub const ALL: [Action; 96] = [
         Action::Check,
         Action::Benchmark,
         Action::Profile,
@@ -219,6 +222,7 @@ impl Action {
         Action::PreviousDifference,
         Action::ShowCompiled,
         Action::LineColors,
+        Action::WrapLines,
         Action::ShowPlots,
         Action::CopyPlot,
         Action::SavePlotSvg,
@@ -227,6 +231,7 @@ impl Action {
         Action::ClearLog,
         Action::ShowProgress,
         Action::ShowGallery,
+        Action::ShowCourseMap,
         Action::ShowGlossary,
         Action::SearchCourse,
         Action::LayoutRead,

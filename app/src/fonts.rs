@@ -1,4 +1,4 @@
-//! The window's fonts: egui's, and a heavier face of its prose, which egui lacks.
+//! The window's fonts: egui's, a heavier face of its prose, which egui lacks, and the icons.
 
 use egui::{FontData, FontDefinitions, FontFamily, RichText};
 use std::sync::Arc;
@@ -8,6 +8,17 @@ const STRONG: &str = "Ubuntu-Medium";
 
 /// Unmodified, as Canonical published it; its licence lies beside it.
 const UBUNTU_MEDIUM: &[u8] = include_bytes!("../../assets/fonts/Ubuntu-M.ttf");
+
+/// Name of the icons' font and of their family.
+const ICONS: &str = "Phosphor";
+
+/// The icons of `icons.rs`, cut out of the set that Phosphor Icons published; its licence lies beside it.
+const PHOSPHOR: &[u8] = include_bytes!("../../assets/fonts/Phosphor.ttf");
+
+/// The family of icons, which are drawn apart from words.
+pub fn icons() -> FontFamily {
+    FontFamily::Name(ICONS.into())
+}
 
 /// The family of headings and of strong words. Bound to fonts by [`definitions`].
 pub fn strong() -> FontFamily {
@@ -27,7 +38,11 @@ pub fn definitions() -> FontDefinitions {
     prose.extend(code.into_iter().filter(|name| name == "Hack"));
     // What the heavier face lacks comes from the lighter one.
     let heavier = std::iter::once(STRONG.to_owned()).chain(prose.iter().cloned()).collect();
+    // egui wants a letter that stands for those that are missing.
+    let drawn = std::iter::once(ICONS.to_owned()).chain(prose.iter().cloned()).collect();
+    fonts.families.insert(icons(), drawn);
     fonts.families.insert(strong(), heavier);
+    fonts.font_data.insert(ICONS.to_owned(), Arc::new(FontData::from_static(PHOSPHOR)));
     fonts.font_data.insert(STRONG.to_owned(), Arc::new(FontData::from_static(UBUNTU_MEDIUM)));
     fonts
 }

@@ -26,6 +26,8 @@ pub mod fonts;
 #[deny(clippy::disallowed_methods)]
 mod guess;
 #[deny(clippy::disallowed_methods)]
+pub mod icons;
+#[deny(clippy::disallowed_methods)]
 pub mod instruction_words;
 #[deny(clippy::disallowed_methods)]
 pub mod kept;

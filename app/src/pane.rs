@@ -1,5 +1,7 @@
 //! Regions of the window.
 
+use crate::icons::{self, Icon};
+
 /// Regions of the window. All but the toolbar are tiles that can be moved, closed and opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,6 +64,32 @@ impl Pane {
 
     /// Where a learner works; one of them takes the keyboard when a dialog closes.
     pub const WORK: [Pane; 3] = [Pane::Editor, Pane::Visualization, Pane::Solution];
+
+    /// What stands beside its title.
+    pub fn icon(self) -> Icon {
+        match self {
+            Pane::Course => icons::BOOKS,
+            Pane::Search => icons::MAGNIFYING_GLASS,
+            Pane::Lesson => icons::BOOK_OPEN_TEXT,
+            Pane::Progress => icons::CHART_LINE_UP,
+            Pane::Ready => icons::LIST_CHECKS,
+            Pane::Gallery => icons::IMAGES,
+            Pane::Glossary => icons::BOOK_BOOKMARK,
+            Pane::Editor => icons::FILE_CODE,
+            Pane::Visualization => icons::SHAPES,
+            Pane::Solution => icons::LIGHTBULB,
+            Pane::Compare => icons::GIT_DIFF,
+            Pane::Verdict => icons::GAVEL,
+            Pane::Problems => icons::WARNING,
+            Pane::Console => icons::TERMINAL_WINDOW,
+            Pane::Counters => icons::GAUGE,
+            Pane::Compiled => icons::CPU,
+            Pane::Timing => icons::CHART_LINE,
+            Pane::Sandbox => icons::FLASK,
+            Pane::Log => icons::SCROLL,
+            Pane::Toolbar => icons::PLAY,
+        }
+    }
 
     pub fn title(self) -> &'static str {
         match self {

@@ -147,6 +147,16 @@ impl Action {
                 row(View, Global, "Progress", "Show what is done, passed and due", keys![CTRL_SHIFT, D])
             }
             Action::ShowGallery => row(View, Global, "Pictures", "All pictures of the course on one page", then![A]),
+            Action::ShowCourseMap => {
+                row(View, Global, "Course Map", "How days and labs build on one another", then![T])
+            }
+            Action::WrapLines => row(
+                View,
+                Global,
+                "Wrap Lines",
+                "Break long lines of the kernel at the edge of the editor; the text stays as it is",
+                then![Y],
+            ),
             Action::ShowGlossary => row(View, Global, "Glossary", "All words that the course explains", then![W]),
             Action::SearchCourse => row(
                 View,
@@ -333,7 +343,7 @@ impl Action {
             Action::Shortcuts => {
                 row(Help, Global, "Keyboard Shortcuts", "All keys on one page", keys![CTRL, Questionmark])
             }
-            Action::About => row(Help, Global, "About Lockstep", "Version and licences", keys![CTRL, F1]),
+            Action::About => row(Help, Global, "About Lockstep", "Version and licenses", keys![CTRL, F1]),
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::{Screen, parts};
 use crate::command::Command;
 use crate::fonts::Bold;
+use crate::icons;
 use crate::mystery::MysteryKey;
 use crate::state::Purpose;
 use crate::theme::{self, space};
@@ -72,7 +73,10 @@ fn mystery_ui(
                 ui.label("Counting its work");
             });
         } else if ui
-            .add_enabled(running.is_none(), egui::Button::new(format!("▶ Run {}", mystery.name)))
+            .add_enabled(
+                running.is_none(),
+                egui::Button::new((icons::atom(icons::PLAY), format!("Run {}", mystery.name))),
+            )
             .on_hover_text("Runs it on the emulator and shows what was counted")
             .on_disabled_hover_text("Another kernel is running")
             .clicked()

@@ -96,7 +96,7 @@ fn missing_ui(
         ui.add(egui::Label::new(sentence::job(ui, &text, t.text)).wrap());
     };
     parts::sides(ui, "compiler", screen, words, |ui, screen| {
-        let licence = "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's licence applies to them";
+        let licence = "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's license applies to them";
         if focus::primary(ui, "Install NVRTC", true).on_hover_text(licence).clicked() {
             screen.send(Command::InstallCompiler);
         }

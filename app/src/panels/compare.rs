@@ -143,7 +143,12 @@ fn differences(rows: &[Change]) -> Vec<Range<usize>> {
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.state;
     let Some(desk) = state.desk().filter(|desk| desk.loaded) else {
-        return parts::empty(ui, "Nothing to compare", "Open a day with an exercise first.");
+        return parts::empty(
+            ui,
+            crate::state::Pane::Compare.icon(),
+            "Nothing to compare",
+            "Open a day with an exercise first.",
+        );
     };
     let against = state.view.against;
     let mut memory = std::mem::take(&mut screen.memory.compare);
@@ -166,12 +171,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
             Version::Unread(_) => {
                 screen.send(Command::ReadVersion(against));
-                parts::empty(ui, "Reading the text of that run…", "");
+                parts::empty(ui, crate::state::Pane::Compare.icon(), "Reading the text of that run…", "");
             }
-            Version::None(why) => parts::empty(ui, "Nothing to compare with", why),
+            Version::None(why) => parts::empty(ui, crate::state::Pane::Compare.icon(), "Nothing to compare with", why),
             Version::Locked => {
                 let text = "It opens once your kernel passes, or when you ask for it.";
-                parts::empty(ui, "The solution is locked", text);
+                parts::empty(ui, crate::icons::LOCK, "The solution is locked", text);
                 ui.vertical_centered(|ui| {
                     if ui.button(Action::ShowSolution.info().text).clicked() {
                         screen.send(Command::Do(Action::ShowSolution));

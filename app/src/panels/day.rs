@@ -3,6 +3,7 @@
 use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
+use crate::icons::{self, Icon};
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::focus;
 use curriculum::{Step, Unit};
@@ -63,19 +64,23 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, number: usize, step
     let open = screen.state.view.step == step;
     let done = screen.state.progress.is_step_done(day, step);
     let title = day.step_title(step);
-    let mark = if done { "✔".to_owned() } else { number.to_string() };
-    let text = if short && !open { mark } else { format!("{mark}  {title}") };
+    let icon = if done { Some(icons::CHECK_CIRCLE) } else { icon_of(step) };
     let color = match (open, done) {
         (true, _) => t.text,
         (false, true) => t.pass,
         (false, false) => t.text_muted,
     };
-    let mut label = RichText::new(text).color(color);
-    if open {
-        // Not bold: wider letters would move the steps behind this one.
-        label = label.strong();
+    let mut atoms = egui::Atoms::default();
+    match icon {
+        Some(icon) => atoms.push_right(icons::colored(icon, if done { t.pass } else { color })),
+        None => atoms.push_right(RichText::new(number.to_string()).color(color)),
     }
-    let button = Button::selectable(open, label)
+    if open || !short {
+        let label = RichText::new(title).color(color);
+        // Not bold: wider letters would move the steps behind this one.
+        atoms.push_right(if open { label.strong() } else { label });
+    }
+    let button = Button::selectable(open, atoms)
         .fill(if open { t.accent_soft } else { t.raised })
         .stroke(Stroke::new(1.0, if open { t.accent } else { t.border }))
         .corner_radius(radius::LARGE)
@@ -98,6 +103,18 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, number: usize, step
     }
     if number < day.lesson.sections.len() && !short {
         ui.label(RichText::new("›").color(t.text_faint));
+    }
+}
+
+/// The icon of a day's step; the parts of a lab are numbered.
+fn icon_of(step: Step) -> Option<Icon> {
+    match step {
+        Step::Challenge => Action::StepChallenge.icon(),
+        Step::Explore => Action::StepExplore.icon(),
+        Step::Concept => Action::StepConcept.icon(),
+        Step::CodeIt => Action::StepCodeIt.icon(),
+        Step::Verify => Action::StepVerify.icon(),
+        Step::Part(_) => None,
     }
 }
 

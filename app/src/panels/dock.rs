@@ -8,6 +8,7 @@ use super::{
 };
 use crate::command::{Action, Command};
 use crate::dock::Node;
+use crate::icons::{self, Icon};
 use crate::state::Pane;
 use crate::theme::{self, space};
 use egui::{Color32, Id, Response, Sense, Stroke, Ui, UiBuilder, Visuals, WidgetText, vec2};
@@ -15,6 +16,10 @@ use egui_tiles::{
     Behavior, Container, Linear, LinearDir, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, Tree,
     UiResponse,
 };
+
+/// Room of a tab's icon and of the cross that closes it, in points.
+const ICON_WIDTH: f32 = icons::SIZE + space::XS;
+const CLOSE_WIDTH: f32 = 18.0;
 
 /// Height of the strip of tabs above each group of panes.
 const TABS_HEIGHT: f32 = 32.0;
@@ -24,6 +29,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     if state.panes_in_sight().is_empty() {
         return parts::empty(
             ui,
+            icons::LAYOUT,
             "Every pane is closed",
             "Press F9, F10 or F11 for a layout, or open a pane from the View menu.",
         );
@@ -61,6 +67,7 @@ fn full_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
         ui,
         |ui| {
             let words = |ui: &mut Ui, screen: &mut Screen<'_>| {
+                icons::show(ui, pane.icon(), t.text_muted);
                 ui.label(title(screen, pane));
             };
             parts::sides(ui, "full size", screen, words, |ui, screen| {
@@ -184,9 +191,20 @@ impl Behavior<Pane> for Drawing<'_, '_> {
         let keyboard = pane.is_some_and(|pane| self.screen.state.view.focus.0 == pane) && state.active;
         let color = if state.active { t.text } else { t.text_muted };
         let font = egui::TextStyle::Button.resolve(ui.style());
-        let galley = ui.painter().layout_no_wrap(text.clone(), font, color);
-        let close_width = if state.active && pane.is_some() { 18.0 } else { 0.0 };
-        let size = vec2(galley.size().x + 2.0 * space::M + close_width, ui.available_height());
+        // Beside its icon the sign of an outcome would be a second one.
+        let mark = pane.and_then(|pane| self.mark(pane, t));
+        let icon = pane.filter(|_| self.has_room_for_icons(tiles, ui, tile)).map(|pane| {
+            let (icon, tint) = mark.unwrap_or((pane.icon(), color));
+            (icon, if state.active || mark.is_some() { tint } else { t.text_faint })
+        });
+        let words = match (icon, mark, pane) {
+            (Some(_), Some(_), Some(pane)) => pane.title().to_owned(),
+            _ => text.clone(),
+        };
+        let galley = ui.painter().layout_no_wrap(words, font, color);
+        let close_width = if state.active && pane.is_some() { CLOSE_WIDTH } else { 0.0 };
+        let icon_width = if icon.is_some() { ICON_WIDTH } else { 0.0 };
+        let size = vec2(galley.size().x + 2.0 * space::M + icon_width + close_width, ui.available_height());
         let (_, rect) = ui.allocate_space(size);
         let response = ui.interact(rect, id, Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, state.active, &text));
@@ -207,7 +225,11 @@ impl Behavior<Pane> for Drawing<'_, '_> {
             let ring = rect.shrink2(vec2(2.0, 3.0));
             ui.painter().rect_stroke(ring, 3.0, Stroke::new(1.5, t.accent), egui::StrokeKind::Inside);
         }
-        let at = egui::pos2(rect.left() + space::M, rect.center().y - galley.size().y / 2.0);
+        if let Some((icon, tint)) = icon {
+            let center = egui::pos2(rect.left() + space::M + icons::SIZE / 2.0, rect.center().y);
+            icons::paint(ui.painter(), center, icons::SIZE, icon, tint);
+        }
+        let at = egui::pos2(rect.left() + space::M + icon_width, rect.center().y - galley.size().y / 2.0);
         ui.painter().galley(at, galley, color);
         if state.active {
             let line =
@@ -277,6 +299,26 @@ impl Behavior<Pane> for Drawing<'_, '_> {
 }
 
 impl Drawing<'_, '_> {
+    /// The sign of an outcome, in place of the pane's icon.
+    fn mark(&self, pane: Pane, t: &theme::Tokens) -> Option<(Icon, Color32)> {
+        let passed = results::outcome(self.screen.state.desk()?).filter(|_| pane == Pane::Verdict)?;
+        Some(if passed { (icons::CHECK_CIRCLE, t.pass) } else { (icons::X_CIRCLE, t.fail) })
+    }
+
+    /// Whether all tabs of the group fit with an icon each: words come first.
+    fn has_room_for_icons(&self, tiles: &Tiles<Pane>, ui: &Ui, tile: TileId) -> bool {
+        let group = tiles.parent_of(tile).and_then(|parent| tiles.get_container(parent));
+        let Some(group) = group else { return true };
+        let font = egui::TextStyle::Button.resolve(ui.style());
+        let shown =
+            group.children().filter(|child| tiles.is_visible(**child)).filter_map(|child| tiles.get_pane(child));
+        let width = |pane: &Pane| {
+            let galley = ui.painter().layout_no_wrap(title(self.screen, *pane), font.clone(), Color32::PLACEHOLDER);
+            galley.size().x + 2.0 * space::M + ICON_WIDTH
+        };
+        shown.map(width).sum::<f32>() + CLOSE_WIDTH < ui.clip_rect().width()
+    }
+
     /// A cross at the end of the tab in front.
     fn close_button(&self, ui: &mut Ui, tab: egui::Rect, active: bool, pane: Pane) -> bool {
         if !active {

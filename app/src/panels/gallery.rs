@@ -3,11 +3,13 @@
 use super::Screen;
 use crate::command::Command;
 use crate::fonts::Bold;
+use crate::icons;
+use crate::state::Pane;
 use crate::theme::{self, font_size, radius, space};
 use crate::viz::{self, VizInput};
-use crate::widgets::focus;
+use crate::widgets::{focus, sentence};
 use curriculum::{Block, Course, Unit};
-use egui::{Frame, Label, Margin, RichText, ScrollArea, Stroke, Ui};
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Stroke, Ui};
 
 /// Least width of a card, in points.
 const CARD: f32 = 260.0;
@@ -61,23 +63,45 @@ fn card_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
         .inner_margin(space::M);
     frame.show(ui, |ui| {
         ui.take_available_width();
-        ui.spacing_mut().item_spacing.y = space::XS;
-        ui.label(RichText::new(&card.title).bold());
-        ui.add(Label::new(RichText::new(&card.about).small().color(t.text_muted)).wrap());
-        ui.horizontal_wrapped(|ui| {
-            let button = ui.button("Open");
-            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {}", card.title)));
-            if button.on_hover_text("Shows it in the work area").clicked() {
-                screen.send(Command::ShowVisualization(card.id.clone()));
-            }
-            for unit in users(course, &card.id).take(2) {
-                let link = ui.link(RichText::new(unit.place()).small());
-                if link.on_hover_text(&unit.title).clicked() {
-                    screen.send(Command::OpenDay(unit.id.clone()));
-                }
-            }
-        });
+        // Columns would stretch the words of each row to their width.
+        ui.with_layout(Layout::top_down(Align::Min), |ui| card_words_ui(ui, screen, course, card));
     });
+}
+
+fn card_words_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
+    let t = theme::tokens(ui);
+    ui.spacing_mut().item_spacing.y = space::XS;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        icons::show(ui, Pane::Visualization.icon(), t.accent);
+        ui.add(Label::new(RichText::new(&card.title).bold()).truncate());
+    });
+    // What to do with it, as the first lesson that shows it says.
+    let about = caption(course, &card.id).unwrap_or(&card.about);
+    ui.add(Label::new(sentence::job(ui, about, t.text_muted)).wrap());
+    ui.horizontal_wrapped(|ui| {
+        let button = ui.button("Open");
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {}", card.title)));
+        if button.on_hover_text("Shows it in the work area").clicked() {
+            screen.send(Command::ShowVisualization(card.id.clone()));
+        }
+        for unit in users(course, &card.id).take(2) {
+            let link = ui.link(RichText::new(unit.place()).small());
+            if link.on_hover_text(&unit.title).clicked() {
+                screen.send(Command::OpenDay(unit.id.clone()));
+            }
+        }
+    });
+}
+
+/// The words under the picture in the first lesson that has it.
+fn caption<'a>(course: &'a Course, id: &str) -> Option<&'a str> {
+    let blocks = course.units().flat_map(|unit| &unit.lesson.sections).flat_map(|section| &section.blocks);
+    let mut captions = blocks.filter_map(|block| match block {
+        Block::Visualization { id: shown, caption } if shown == id => Some(caption.as_str()),
+        _ => None,
+    });
+    captions.find(|caption| !caption.is_empty())
 }
 
 /// The units whose lesson has the picture.

@@ -68,7 +68,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         shown.sort_by_key(|(entry, _)| !query.is_empty() && !entry.term.to_lowercase().contains(&query));
         let left_out = shown.len().saturating_sub(MOST);
         if shown.is_empty() {
-            return parts::empty(ui, "No such word", "Try a part of it, or search the course.");
+            return parts::empty(ui, Pane::Glossary.icon(), "No such word", "Try a part of it, or search the course.");
         }
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));

@@ -4,6 +4,7 @@ use super::{Screen, answer, day, fill, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::fonts::Bold;
+use crate::icons;
 use crate::scripts::ScriptKey;
 use crate::state::{Pane, Sight};
 use crate::theme::{self, space};
@@ -17,7 +18,12 @@ use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 /// The open day's text; a planned day says what it will hold.
 pub fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let Some(day) = screen.state.day() else {
-        return parts::empty(ui, "No day is open", "Choose one in the course (Ctrl+Shift+E shows it).");
+        return parts::empty(
+            ui,
+            Pane::Course.icon(),
+            "No day is open",
+            "Choose one in the course (Ctrl+Shift+E shows it).",
+        );
     };
     match &day.status {
         Status::Planned { summary } => day::planned_ui(ui, screen, day, summary),
@@ -70,7 +76,7 @@ fn objectives_ui(ui: &mut Ui, day: &Unit) {
     }
     parts::notice(ui, t.info_soft, t.info, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        parts::caption(ui, "After this you can");
+        parts::icon_caption(ui, icons::TARGET, t.info, "After this you can");
         for objective in &day.objectives {
             ui.horizontal_top(|ui| {
                 ui.label(RichText::new("•").color(t.info));
@@ -111,7 +117,10 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &st
         let open = screen.state.view.visualization.as_deref() == Some(id);
         if open && screen.state.is_in_sight(Pane::Visualization) {
             ui.label(RichText::new(format!("{title}: shown beside this text")).color(t.text_muted));
-        } else if ui.button(format!("▶ Open {title}")).on_hover_text("Shows it beside this text").clicked() {
+        } else if parts::icon_button(ui, Pane::Visualization.icon(), format!("Open {title}"))
+            .on_hover_text("Shows it beside this text")
+            .clicked()
+        {
             screen.send(Command::ShowVisualization(id.to_owned()));
         }
     });
@@ -123,7 +132,10 @@ fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name: &str) {
     parts::notice(ui, t.raised, t.modelled, |ui| {
         ui.label(RichText::new(&experiment.title).bold());
         ui.add(egui::Label::new(sentence::job(ui, &experiment.question, t.text_muted)).wrap());
-        if ui.button("Open the experiment").on_hover_text("A text of its own; your kernel stays as it is").clicked() {
+        if parts::icon_button(ui, icons::FLASK, "Open the experiment")
+            .on_hover_text("A text of its own; your kernel stays as it is")
+            .clicked()
+        {
             screen.send(Command::OpenExperiment(name.to_owned()));
         }
     });
@@ -186,7 +198,7 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, key: &str) {
                     }
                 }
             });
-        } else if ui.button("Open in the editor").clicked() {
+        } else if parts::icon_button(ui, Pane::Editor.icon(), "Open in the editor").clicked() {
             screen.send(Command::OpenExercise(key.to_owned()));
         }
     });
@@ -204,7 +216,7 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     for (index, hint) in steps.iter().take(shown).enumerate() {
         let top = ui.cursor().min;
         parts::notice(ui, t.warn_soft, t.warn, |ui| {
-            parts::caption(ui, &format!("Hint {} of {}", index + 1, steps.len()));
+            parts::icon_caption(ui, icons::LIGHTBULB, t.warn, &format!("Hint {} of {}", index + 1, steps.len()));
             let place = format!("hint/{}/{}/{index}", desk.day, desk.exercise);
             screen.markdown_ui(ui, &place, hint);
         });
@@ -217,14 +229,20 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         if shown < steps.len() {
             let text =
                 if shown == 0 { "Show a hint".to_owned() } else { format!("Next hint ({} more)", steps.len() - shown) };
-            if ui.button(text).on_hover_text(Action::NextHint.tooltip(ui.ctx())).clicked() {
+            if parts::icon_button(ui, icons::LIGHTBULB, text)
+                .on_hover_text(Action::NextHint.tooltip(ui.ctx()))
+                .clicked()
+            {
                 screen.send(Command::Do(Action::NextHint));
             }
         }
         let unlocked = screen.state.solution_unlocked();
-        let text = if unlocked { "Show the solution" } else { "🔒 Show the solution" };
+        let icon = if unlocked { icons::LIGHTBULB } else { icons::LOCK };
         let tooltip = if unlocked { "Opens beside your text" } else { "Opens when your kernel passes, or on request" };
-        if ui.button(text).on_hover_text(tooltip).clicked() {
+        let name = if unlocked { "Show the solution" } else { "Show the solution (locked)" };
+        let button = parts::icon_button(ui, icon, "Show the solution");
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+        if button.on_hover_text(tooltip).clicked() {
             screen.send(Command::Do(Action::ShowSolution));
         }
     });
@@ -264,7 +282,7 @@ fn script_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, file: &str) {
     let key = ScriptKey { day: day.id.clone(), file: file.to_owned() };
     let start = Start {
         what: "The script",
-        button: "▶ Run the script",
+        button: "Run the script",
         tooltip: format!("Runs {file} with your own Python"),
         stop: "Stop the script",
         command: Command::RunScript(file.to_owned()),
@@ -281,7 +299,7 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
         ui.add(egui::Label::new(RichText::new(program.what).color(t.text_muted)).wrap());
         let start = Start {
             what: "The measurement",
-            button: "▶ Measure",
+            button: "Measure",
             tooltip: format!("Runs on this machine, in a process of its own; in a terminal: lockstep measure {name}"),
             stop: "Stop measuring",
             command: Command::RunProgram(name.to_owned()),
@@ -319,7 +337,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &ScriptKey, start: Start) {
     let file = &key.file;
     ui.horizontal(|ui| {
         if !run.running {
-            if ui.button(start.button).on_hover_text(start.tooltip).clicked() {
+            if parts::icon_button(ui, icons::PLAY, start.button).on_hover_text(start.tooltip).clicked() {
                 screen.send(start.command);
             }
             return;

@@ -14,7 +14,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let lines = &screen.state.log;
     if lines.is_empty() {
-        return parts::empty(ui, "No messages yet", "Runs, messages and problems are noted here.");
+        return parts::empty(
+            ui,
+            crate::state::Pane::Log.icon(),
+            "No messages yet",
+            "Runs, messages and problems are noted here.",
+        );
     }
     Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::S as i8)).show(ui, |ui| {
         let count = |ui: &mut Ui, _: &mut Screen<'_>| {

@@ -3,12 +3,13 @@
 pub use crate::amounts::{counted, grouped, time};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
+use crate::icons::{self, Icon};
 use crate::theme::{self, Tokens, radius, space};
 use crate::widgets::focus;
 pub use crate::widgets::sides::sides;
 use egui::{Button, Color32, CornerRadius, Frame, Margin, Response, RichText, Ui, vec2};
 
-/// A button for an action: text, tooltip and shortcut come from the table.
+/// A button for an action: icon, tooltip and shortcut come from the table.
 pub fn action_button(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Option<Command> {
     let response = action_response(ui, action, text, primary, enabled);
     response.clicked().then_some(Command::Do(action))
@@ -17,7 +18,11 @@ pub fn action_button(ui: &mut Ui, action: Action, text: &str, primary: bool, ena
 /// As [`action_button`], for callers that need the response.
 pub fn action_response(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Response {
     let tooltip = action.tooltip(ui.ctx());
-    let response = if primary { focus::primary(ui, text, enabled) } else { ui.add_enabled(enabled, Button::new(text)) };
+    let response = match (primary, action.icon()) {
+        (true, icon) => focus::primary_with(ui, icon, text, enabled),
+        (false, Some(icon)) => ui.add_enabled(enabled, Button::new((icons::atom(icon), text))),
+        (false, None) => ui.add_enabled(enabled, Button::new(text)),
+    };
     response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip)
 }
 
@@ -48,11 +53,21 @@ pub fn notice(ui: &mut Ui, fill: Color32, edge: Color32, contents: impl FnOnce(&
     ui.painter().rect_filled(bar, corner, edge);
 }
 
-/// What a pane says when it has nothing to show: a title and what to do.
-pub fn empty(ui: &mut Ui, title: &str, text: &str) {
+/// Edge of the icon of an empty pane, in points.
+const EMPTY_ICON: f32 = 40.0;
+
+/// Height in points from which an empty pane has room for its icon.
+const EMPTY_ROOM: f32 = 150.0;
+
+/// What a pane says when it has nothing to show: its icon, a title and what to do.
+pub fn empty(ui: &mut Ui, icon: Icon, title: &str, text: &str) {
     let t = theme::tokens(ui);
     ui.vertical_centered(|ui| {
-        ui.add_space((ui.available_height() * 0.25).clamp(space::M, 96.0));
+        ui.add_space(((ui.available_height() - EMPTY_ICON) * 0.25).clamp(space::M, 96.0));
+        if ui.available_height() > EMPTY_ROOM {
+            let (rect, _) = ui.allocate_exact_size(vec2(EMPTY_ICON, EMPTY_ICON), egui::Sense::hover());
+            icons::paint(ui.painter(), rect.center(), EMPTY_ICON, icon, t.border_strong);
+        }
         ui.label(RichText::new(title).bold().color(t.text));
         ui.label(RichText::new(text).color(t.text_muted));
     });
@@ -75,6 +90,20 @@ pub fn busy(ui: &mut Ui) {
 pub fn caption(ui: &mut Ui, text: &str) {
     let t = theme::tokens(ui);
     ui.label(RichText::new(text).small().bold().color(t.text_muted));
+}
+
+/// As [`caption`], with an icon before it.
+pub fn icon_caption(ui: &mut Ui, icon: Icon, color: Color32, text: &str) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        icons::show(ui, icon, color);
+        caption(ui, text);
+    });
+}
+
+/// A button with an icon before its words.
+pub fn icon_button(ui: &mut Ui, icon: Icon, text: impl Into<egui::WidgetText>) -> Response {
+    ui.add(Button::new((icons::atom(icon), text.into())))
 }
 
 /// A key as it looks on a keyboard.

@@ -3,6 +3,7 @@
 use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
+use crate::icons;
 use crate::ready::{self, Answers, Item, State as Standing};
 use crate::state::{Compiler, Loadable, Pane, READY_QUIZ};
 use crate::theme::{self, font_size, space};
@@ -149,14 +150,14 @@ fn verdict(items: &[Item]) -> String {
 
 fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
     let t = theme::tokens(ui);
-    let (symbol, name, color, fill) = match item.state {
-        Standing::Fine => ("✔", "fine", t.pass, t.raised),
-        Standing::Limited => ("⚠", "optional", t.warn, t.warn_soft),
-        Standing::Failed => ("✖", "to repair", t.fail, t.fail_soft),
+    let (icon, name, color, fill) = match item.state {
+        Standing::Fine => (icons::CHECK_CIRCLE, "fine", t.pass, t.raised),
+        Standing::Limited => (icons::WARNING, "optional", t.warn, t.warn_soft),
+        Standing::Failed => (icons::X_CIRCLE, "to fix", t.fail, t.fail_soft),
     };
     parts::notice(ui, fill, color, |ui| {
         ui.horizontal(|ui| {
-            let sign = ui.label(RichText::new(symbol).color(color));
+            let sign = icons::show(ui, icon, color);
             sign.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
             ui.label(RichText::new(item.title).bold());
         });
@@ -185,7 +186,7 @@ fn fix_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item, fix: &str) {
         }
         ("nvrtc" | "headers" | "disassembler", _) => {
             let licence =
-                "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's licence applies to them";
+                "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's license applies to them";
             if ui.button("Install NVRTC").on_hover_text(licence).clicked() {
                 screen.commands.push(Command::InstallCompiler);
             }

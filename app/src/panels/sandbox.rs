@@ -12,7 +12,12 @@ use gpu_core::verdict::{RunOutput, RunReport};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let Some(desk) = screen.state.desk().filter(|desk| sandbox::is_free(&desk.slot)) else {
-        return parts::empty(ui, "The sandbox is shut", "Run, Sandbox opens a kernel of your own.");
+        return parts::empty(
+            ui,
+            crate::state::Pane::Sandbox.icon(),
+            "The sandbox is shut",
+            "Run, Sandbox opens a kernel of your own.",
+        );
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
@@ -62,7 +67,7 @@ fn setup_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     });
     ui.horizontal_wrapped(|ui| {
         let free = !state.is_running();
-        if let Some(command) = parts::action_button(ui, Action::Check, "▶ Run it", true, free) {
+        if let Some(command) = parts::action_button(ui, Action::Check, "Run it", true, free) {
             screen.commands.push(command);
         }
         let text = "There is no right answer to compare with: it looks for faults and counts the work.";

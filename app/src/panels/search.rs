@@ -41,7 +41,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         screen.send(Command::SetSearch(typed));
     }
     if state.search.hits.is_empty() && !state.search.query.trim().is_empty() {
-        return parts::empty(ui, "No place found", "Try fewer words, or a part of a word.");
+        return parts::empty(ui, Pane::Search.icon(), "No place found", "Try fewer words, or a part of a word.");
     }
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;

@@ -3,6 +3,7 @@
 use super::{Screen, parts};
 use crate::command::{Action, Command, Menu};
 use crate::dock;
+use crate::icons;
 use crate::state::{DeviceKey, LabKey, Loadable, Pane};
 use crate::theme::{self, space};
 use crate::widgets::focus;
@@ -30,13 +31,17 @@ fn menu_ui(ui: &mut Ui, screen: &mut Screen<'_>, menu: Menu) {
         ui.spacing_mut().item_spacing.y = space::XXS;
         // A long menu would end below the window.
         let room = ui.ctx().content_rect().height() - 60.0;
+        // Else it is as high as egui makes a window of unknown height.
+        ui.set_max_height(room);
         ScrollArea::vertical().max_height(room).show(ui, |ui| {
             let actions = Action::ALL.into_iter().filter(|action| action.info().menu == menu);
             for (index, action) in actions.enumerate() {
                 if index > 0 && action.begins_group() {
                     ui.separator();
                 }
-                let button = Button::new(action.info().text).shortcut_text(action.shortcut_text(ui.ctx()));
+                let icon = action.icon().map_or_else(icons::room, icons::atom);
+                let button =
+                    Button::new((icon, action.info().text)).shortcut_text(action.shortcut_text(ui.ctx())).gap(space::M);
                 let enabled = is_enabled(screen, action);
                 let button = button.selected(is_on(screen, action));
                 if ui.add_enabled(enabled, button).on_hover_text(action.info().tooltip).clicked() {
@@ -117,9 +122,13 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
         Action::ShowLog => state.is_in_sight(Pane::Log),
         Action::ShowProgress => state.is_in_sight(Pane::Progress),
         Action::ShowGallery => state.is_in_sight(Pane::Gallery),
+        Action::ShowCourseMap => {
+            state.view.visualization.as_deref() == Some("course-map") && state.is_in_sight(Pane::Visualization)
+        }
         Action::ShowGlossary => state.is_in_sight(Pane::Glossary),
         Action::Sandbox => state.has_content(Pane::Sandbox),
         Action::FullSize => state.view.full.is_some(),
+        Action::WrapLines => state.settings.wrap_lines,
         Action::LineColors => state.view.line_colors,
         Action::SearchCourse => state.is_in_sight(Pane::Search),
         Action::LayoutRead => state.view.dock.layout() == dock::Layout::Read,
@@ -144,17 +153,18 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     });
     ui.add_space(space::XS);
     let ready = is_enabled(screen, Action::Check);
-    let check = parts::action_response(ui, Action::Check, "▶ Check", true, ready);
+    let check = parts::action_response(ui, Action::Check, "Check", true, ready);
     if screen.takes_focus(Pane::Toolbar) {
         check.request_focus();
     }
     if check.clicked() {
         screen.send(Command::Do(Action::Check));
     }
-    let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark", false, ready);
+    let bench = parts::action_button(ui, Action::Benchmark, "Benchmark", false, ready);
     screen.commands.extend(bench);
     let running = screen.state.is_running();
-    let stop = Button::new(RichText::new("⏹ Stop").color(if running { t.fail } else { t.text_muted }))
+    let color = if running { t.fail } else { t.text_muted };
+    let stop = Button::new((icons::colored(icons::STOP, color), RichText::new("Stop").color(color)))
         .stroke(Stroke::new(1.0, if running { t.fail } else { t.border }));
     let response = ui.add_enabled(running, stop).on_hover_text(Action::Stop.tooltip(ui.ctx()));
     focus::ring(ui, &response);

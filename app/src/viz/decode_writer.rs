@@ -7,6 +7,7 @@ use super::stepper::Stepper;
 use super::values::number;
 use super::{Visualization, VizAction, VizInput};
 use crate::fonts::Bold;
+use crate::icons;
 use crate::scripts::{Figure, ScriptRun};
 use crate::theme::{self, Tokens, radius, space};
 use egui::{Align2, Frame, Painter, Rect, RichText, Stroke, Ui, pos2, vec2};
@@ -103,7 +104,7 @@ impl DecodeWriter {
                 if ui.button("Stop writing").clicked() {
                     action = Some(VizAction::StopMeasuring);
                 }
-            } else if ui.button("▶ Write").on_hover_text("120 tokens; stop whenever you like").clicked() {
+            } else if ui.add(egui::Button::new((icons::atom(icons::PLAY), "Write"))).on_hover_text("120 tokens; stop whenever you like").clicked() {
                 self.shown = 0;
                 action = Some(VizAction::Decode { cache: self.cache.name(), own: fits && self.own });
             }

@@ -1,6 +1,7 @@
 //! Where the keyboard is: always in sight, and always seen.
 
 use crate::fonts::Bold;
+use crate::icons::{self, Icon};
 use crate::theme::{self, radius};
 use egui::{Button, Context, Id, Response, RichText, Stroke, Ui};
 
@@ -55,12 +56,25 @@ pub fn response_of(ui: &Ui, id: Id) -> Option<Response> {
 
 /// The one thing to press. The ring that says where the keyboard is stands around it: on it none would be seen.
 pub fn primary(ui: &mut Ui, text: &str, enabled: bool) -> Response {
+    primary_with(ui, None, text, enabled)
+}
+
+/// As [`primary`], with an icon before its words.
+pub fn primary_with(ui: &mut Ui, icon: Option<Icon>, text: &str, enabled: bool) -> Response {
     let t = theme::tokens(ui);
+    let mut atoms = egui::Atoms::default();
     let button = if enabled {
-        let text = RichText::new(text).color(t.on_accent).bold();
-        Button::new(text).fill(t.accent).stroke(Stroke::new(1.0, t.accent))
+        if let Some(icon) = icon {
+            atoms.push_right(icons::colored(icon, t.on_accent));
+        }
+        atoms.push_right(RichText::new(text).color(t.on_accent).bold());
+        Button::new(atoms).fill(t.accent).stroke(Stroke::new(1.0, t.accent))
     } else {
-        Button::new(text)
+        if let Some(icon) = icon {
+            atoms.push_right(icons::atom(icon));
+        }
+        atoms.push_right(text.to_owned());
+        Button::new(atoms)
     };
     let response = ui.add_enabled(enabled, button);
     ring(ui, &response);

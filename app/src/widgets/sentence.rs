@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn long_numbers_are_separated_and_names_are_not() {
         assert_eq!(numbers("71546 of 1000000 elements, at n = 65536."), "71,546 of 1,000,000 elements, at n = 65,536.");
-        for same in ["in 2026", "a[65536]", "sm_10000", "0x123456", "1.123456", "block (70000,0,0)", "seed 123456", ""] {
+        for same in ["in 2026", "a[65536]", "sm_10000", "0x123456", "1.123456", "block (70000,0,0)", "seed 123456", ""]
+        {
             assert_eq!(numbers(same), same);
         }
         assert_eq!(plain("`a`[65536] is 65536"), "a[65536] is 65,536");

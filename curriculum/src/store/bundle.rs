@@ -78,13 +78,14 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("content", "a folder with a course, whose Python rungs can be run"),
 ];
 /// Settings that a state file may bring; others are not taken over.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 10] = [
     "theme",
     "scale",
     "editor_points",
     "device",
     "projector",
     "close_brackets",
+    "wrap_lines",
     "tab_width",
     "reduced_motion",
     "tour_seen",
@@ -223,6 +224,7 @@ mod tests {
             python: Some("a".into()),
             projector: true,
             close_brackets: false,
+            wrap_lines: true,
             tab_width: 8,
             reduced_motion: true,
             tour_seen: true,

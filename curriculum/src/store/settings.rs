@@ -44,6 +44,8 @@ pub struct Settings {
     pub projector: bool,
     /// A bracket or quote that is typed brings its partner.
     pub close_brackets: bool,
+    /// Long lines are broken at the edge of the editor.
+    pub wrap_lines: bool,
     /// Columns that Tab indents by, 1 to 8.
     pub tab_width: u32,
     /// Nothing moves by itself.
@@ -69,6 +71,7 @@ impl Default for Settings {
             python: None,
             projector: false,
             close_brackets: true,
+            wrap_lines: false,
             tab_width: 4,
             reduced_motion: false,
             tour_seen: false,
@@ -101,6 +104,7 @@ impl Settings {
             reader.read("python", "a program", |_| true, &mut settings.python);
             reader.read("projector", "true or false", |_| true, &mut settings.projector);
             reader.read("close_brackets", "true or false", |_| true, &mut settings.close_brackets);
+            reader.read("wrap_lines", "true or false", |_| true, &mut settings.wrap_lines);
             reader.read("tab_width", "a number from 1 to 8", |w| (1..=8).contains(w), &mut settings.tab_width);
             reader.read("reduced_motion", "true or false", |_| true, &mut settings.reduced_motion);
             reader.read("tour_seen", "true or false", |_| true, &mut settings.tour_seen);
@@ -144,6 +148,7 @@ impl Settings {
             put(name, Some(on.into()).filter(|_| on));
         }
         put("close_brackets", Some(false.into()).filter(|_| !self.close_brackets));
+        put("wrap_lines", Some(true.into()).filter(|_| self.wrap_lines));
         put("tab_width", Some(i64::from(self.tab_width).into()).filter(|_| self.tab_width != default.tab_width));
         put("device", device.clone().map(Into::into));
         put("editor", editor.clone().map(Into::into));
@@ -197,6 +202,7 @@ mod tests {
             scale: 1.1,
             projector: true,
             close_brackets: false,
+            wrap_lines: true,
             nvrtc: Some("/opt/cuda/lib".into()),
             remotes: vec![Remote { name: "spark".into(), command: "ssh spark lockstep worker".into() }],
             ..Settings::default()

@@ -346,7 +346,7 @@ fn about(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.add(egui::Label::new(text).wrap());
     ui.add_space(space::S);
     ui.label(
-        RichText::new("MIT or Apache-2.0. NVIDIA's compiler comes under NVIDIA's own licence.").color(t.text_muted),
+        RichText::new("MIT or Apache-2.0. NVIDIA's compiler comes under NVIDIA's own license.").color(t.text_muted),
     );
     let folder = format!("Your texts and progress: {}", screen.state.data_dir.display());
     ui.add(egui::Label::new(RichText::new(folder).small().color(t.text_muted)).wrap());

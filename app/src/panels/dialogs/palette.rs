@@ -1,6 +1,7 @@
 //! The command palette: every action, every day and every visualization by name.
 
 use crate::command::{Action, Command};
+use crate::icons::{self, Icon};
 use crate::panels::{Screen, toolbar};
 use crate::state::Pane;
 use crate::theme::{self, space};
@@ -8,6 +9,7 @@ use crate::viz;
 use egui::{Button, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui};
 
 struct Row {
+    icon: Option<Icon>,
     text: String,
     keys: String,
     about: String,
@@ -57,7 +59,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
         for (index, row) in rows.iter().enumerate() {
             let selected = index == chosen_row;
             let button =
-                Button::selectable(selected, &row.text).right_text(RichText::new(&row.keys).color(t.text_muted));
+                Button::selectable(selected, (row.icon.map_or_else(icons::room, icons::atom), row.text.as_str()))
+                    .right_text(RichText::new(&row.keys).color(t.text_muted));
             let response = ui.add_enabled(row.enabled, button.min_size(egui::vec2(ui.available_width(), 26.0)));
             if selected && (up || down) {
                 response.scroll_to_me(None);
@@ -88,6 +91,7 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
         let text = format!("{}: {}", info.menu.title(), info.text);
         if let Some(score) = score(&text, query).or_else(|| score(info.tooltip, query).map(|score| score + 100)) {
             let row = Row {
+                icon: action.icon(),
                 text,
                 keys: action.shortcut_text(ctx),
                 about: info.tooltip.to_owned(),
@@ -104,7 +108,8 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
             let command = Command::OpenDay(day.id.clone());
             // What can be done comes before what is planned.
             let score = score + if day.is_written() { 10 } else { 50 };
-            scored.push((score, Row { text, keys, about: day.summary.clone(), command, enabled: true }));
+            let icon = Some(Pane::Lesson.icon());
+            scored.push((score, Row { icon, text, keys, about: day.summary.clone(), command, enabled: true }));
         }
     }
     for (id, title) in viz::titles() {
@@ -115,7 +120,8 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
             let shown = screen.state.view.visualization.as_deref() == Some(id);
             let keys = if shown { Action::ShowVisualization.shortcut_text(ctx) } else { String::new() };
             let command = Command::ShowVisualization((*id).to_owned());
-            scored.push((score + 10, Row { text, keys, about: ABOUT.to_owned(), command, enabled: true }));
+            let icon = Some(Pane::Visualization.icon());
+            scored.push((score + 10, Row { icon, text, keys, about: ABOUT.to_owned(), command, enabled: true }));
         }
     }
     scored.sort_by_key(|(score, _)| *score);

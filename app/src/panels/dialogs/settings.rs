@@ -54,6 +54,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             let about = Action::CloseBrackets.info().tooltip;
             tick::checkbox(ui, &mut draft.settings.close_brackets, words).on_hover_text(about);
             ui.end_row();
+            ui.label("Long lines");
+            let about = Action::WrapLines.tooltip(ui.ctx());
+            tick::checkbox(ui, &mut draft.settings.wrap_lines, "Wrap at the edge of the editor").on_hover_text(about);
+            ui.end_row();
             let label = ui.label("Indentation");
             let drag = DragValue::new(&mut draft.settings.tab_width).range(1..=8).speed(0.05).suffix(" columns");
             ui.add(drag).labelled_by(label.id);

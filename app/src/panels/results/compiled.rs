@@ -96,7 +96,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             true => "This text does not compile; the first one that does is shown here.",
             false => "Registers, PTX and SASS of the last text that compiled.",
         };
-        return parts::empty(ui, "Nothing compiled yet", text);
+        return parts::empty(ui, crate::state::Pane::Compiled.icon(), "Nothing compiled yet", text);
     };
     let mut memory = std::mem::take(&mut screen.memory.listing);
     Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {

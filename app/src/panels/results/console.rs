@@ -9,7 +9,12 @@ use egui::{Frame, Label, RichText, ScrollArea, TextStyle, Ui};
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     if desk.console.is_empty() {
-        return parts::empty(ui, "Nothing printed", "What the kernel prints with printf appears here.");
+        return parts::empty(
+            ui,
+            crate::state::Pane::Console.icon(),
+            "Nothing printed",
+            "What the kernel prints with printf appears here.",
+        );
     }
     Frame::new().fill(t.inset).inner_margin(space::M).show(ui, |ui| {
         ui.horizontal(|ui| {

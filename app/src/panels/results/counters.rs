@@ -5,6 +5,7 @@ use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::Desk;
 use crate::theme::{self, space};
+use crate::widgets::sentence;
 use egui::{Grid, RichText, Ui};
 use gpu_core::emulator::{Counters, LineCounters, SharedTraffic, Traffic};
 
@@ -17,12 +18,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let Some((name, counters, lines)) = latest(desk) else {
         return parts::empty(
             ui,
+            crate::state::Pane::Counters.icon(),
             "Nothing counted yet",
             "Check or Benchmark on the emulator counts instructions, memory sectors and bank conflicts.",
         );
     };
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(name).bold());
+        ui.label(RichText::new(sentence::numbers(name)).bold());
         let note = "counted by the emulator: memory exactly as Nsight Compute defines it, instructions as PTX";
         ui.label(RichText::new(note).small().color(t.text_muted));
     });

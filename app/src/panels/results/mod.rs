@@ -25,7 +25,7 @@ use egui::{Frame, Margin, ScrollArea, Ui};
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
     let state = screen.state;
     let Some(desk) = state.desk() else {
-        return parts::empty(ui, "No results", "This day has no exercise.");
+        return parts::empty(ui, pane.icon(), "No results", "This day has no exercise.");
     };
     match pane {
         // These scroll by themselves.
@@ -65,17 +65,22 @@ pub fn facts_ui(ui: &mut Ui, counters: &gpu_core::emulator::Counters) {
     );
 }
 
+/// Whether the text passed. It is a promise about the text that is there: while a run goes on, after one that was stopped
+/// and after a change of the text there is none.
+pub fn outcome(desk: &Desk) -> Option<bool> {
+    match &desk.verdict {
+        Loadable::Ready(verdict) if !desk.is_stale() => Some(verdict.passed),
+        _ => None,
+    }
+}
+
 /// A pane's title with what is new in it.
 pub fn title(desk: &Desk, pane: Pane) -> String {
     let title = pane.title();
     match pane {
-        // A mark is a promise about the text that is there: while a run goes on, after one that was stopped and after a
-        // change of the text there is none.
-        Pane::Verdict => match &desk.verdict {
-            Loadable::Ready(verdict) if !desk.is_stale() => {
-                format!("{} {title}", if verdict.passed { "✔" } else { "✖" })
-            }
-            _ => title.to_owned(),
+        Pane::Verdict => match outcome(desk) {
+            Some(passed) => format!("{} {title}", if passed { "✔" } else { "✖" }),
+            None => title.to_owned(),
         },
         Pane::Problems => match desk.problem_count() {
             0 => title.to_owned(),

@@ -4,6 +4,7 @@
 use super::{headline, verdict};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
+use crate::icons;
 use crate::panels::{Screen, parts};
 use crate::state::Desk;
 use crate::theme::{self, Tokens, font_size, space};
@@ -225,10 +226,13 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, report: Option<&Be
     let passed = |key: &str| screen.state.progress.has_passed(day, key);
     let next = day.exercises.iter().find(|exercise| exercise.key != desk.exercise && !passed(&exercise.key));
     ui.horizontal_wrapped(|ui| {
-        let again = if report.is_some() { "⏱ Benchmark again" } else { "⏱ Benchmark it" };
+        let again = if report.is_some() { "Benchmark again" } else { "Benchmark it" };
         let bench = parts::action_button(ui, Action::Benchmark, again, false, !screen.state.is_running());
         screen.commands.extend(bench);
-        if ui.button("Our solution").on_hover_text(Action::ShowSolution.tooltip(ui.ctx())).clicked() {
+        if parts::icon_button(ui, icons::LIGHTBULB, "Our solution")
+            .on_hover_text(Action::ShowSolution.tooltip(ui.ctx()))
+            .clicked()
+        {
             screen.send(Command::Do(Action::ShowSolution));
         }
         match next {

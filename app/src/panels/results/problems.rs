@@ -3,6 +3,7 @@
 use super::verdict;
 use crate::command::Command;
 use crate::fonts::Bold;
+use crate::icons;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Loadable};
 use crate::theme::{self, space};
@@ -35,19 +36,24 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         }
     }
     if desk.problem_count() == 0 && desk.trouble.is_none() {
-        parts::empty(ui, "No problems", "Errors of the compiler and faults of the last run are listed here.");
+        parts::empty(
+            ui,
+            icons::CHECK_CIRCLE,
+            "No problems",
+            "Errors of the compiler and faults of the last run are listed here.",
+        );
     }
 }
 
 fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) {
     let t = theme::tokens(ui);
-    let (symbol, word, color) = match diagnostic.severity {
-        Severity::Error => ("✖", "Error", t.fail),
-        Severity::Warning => ("⚠", "Warning", t.warn),
-        Severity::Note => ("ℹ", "Note", t.info),
+    let (icon, word, color) = match diagnostic.severity {
+        Severity::Error => (icons::X_CIRCLE, "Error", t.fail),
+        Severity::Warning => (icons::WARNING, "Warning", t.warn),
+        Severity::Note => (icons::INFO, "Note", t.info),
     };
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(symbol).color(color));
+        icons::show(ui, icon, color);
         ui.label(RichText::new(word).bold().color(color));
         let own = diagnostic.file == crate::lab::KERNEL_NAME || diagnostic.file.is_empty();
         if own && diagnostic.line > 0 {

@@ -2,13 +2,14 @@
 
 use crate::command::Command;
 use crate::fonts::Bold;
+use crate::icons::{self, Icon};
 use crate::lab::KERNEL_NAME;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Loadable, Pane, State};
 use crate::theme::{self, space};
 use crate::widgets::sentence;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
-use gpu_core::emulator::{Fault, SourceLine};
+use gpu_core::emulator::{Fault, FaultKind, SourceLine};
 use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
 
 /// Faults shown; the Problems tab lists all.
@@ -25,6 +26,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         Loadable::Empty => {
             return parts::empty(
                 ui,
+                icons::GAVEL,
                 "Nothing checked yet",
                 "Check (Ctrl+Enter) compiles the kernel and judges it on fresh inputs of awkward sizes.",
             );
@@ -176,7 +178,7 @@ pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
 /// A fault's kind, and links to its line and to the line that called what it is in.
 fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     let t = theme::tokens(ui);
-    ui.label(RichText::new("⚡").color(t.fail));
+    icons::show(ui, fault_icon(fault.kind), t.fail);
     ui.label(RichText::new(fault_name(fault)).bold().color(t.fail));
     let Some(place) = &fault.source else { return };
     place_ui(ui, screen, place, "");
@@ -201,16 +203,40 @@ fn place_ui(ui: &mut Ui, screen: &mut Screen<'_>, place: &SourceLine, before: &s
     }
 }
 
+/// The fault's kind as a picture of what went wrong.
+fn fault_icon(kind: FaultKind) -> Icon {
+    match kind {
+        FaultKind::OutOfBounds => icons::FRAME_CORNERS,
+        FaultKind::Misaligned => icons::RULER,
+        FaultKind::UseAfterFree => icons::TRASH,
+        FaultKind::Race => icons::ARROWS_MERGE,
+        FaultKind::StaleRead => icons::CLOCK_COUNTER_CLOCKWISE,
+        FaultKind::Uninitialised => icons::QUESTION,
+        FaultKind::BarrierDivergence => icons::GIT_BRANCH,
+        FaultKind::MaskMisuse => icons::GRID_NINE,
+        FaultKind::MissingAsyncWait => icons::HOURGLASS_MEDIUM,
+        FaultKind::BarrierPhase => icons::ARROWS_CLOCKWISE,
+        FaultKind::Deadlock => icons::LOCK,
+        FaultKind::StepBudget => icons::INFINITY,
+        FaultKind::TimeBudget => icons::TIMER,
+        FaultKind::StackOverflow => icons::STACK,
+        FaultKind::BadLaunch => icons::ROCKET_LAUNCH,
+        FaultKind::Trap => icons::BOMB,
+        FaultKind::UndefinedResult => icons::DICE_FIVE,
+        FaultKind::Stopped => icons::PROHIBIT,
+    }
+}
+
 /// The fault's kind in words.
 pub fn fault_name(fault: &Fault) -> &'static str {
-    use gpu_core::emulator::FaultKind as Kind;
+    use FaultKind as Kind;
     match fault.kind {
         Kind::OutOfBounds => "Out of bounds",
         Kind::Misaligned => "Misaligned access",
         Kind::UseAfterFree => "Use after free",
         Kind::Race => "Race",
         Kind::StaleRead => "Stale read",
-        Kind::Uninitialised => "Uninitialised value",
+        Kind::Uninitialised => "Uninitialized value",
         Kind::BarrierDivergence => "Barrier not reached by all",
         Kind::MaskMisuse => "Wrong warp mask",
         Kind::MissingAsyncWait => "Copy not waited for",
@@ -239,7 +265,7 @@ pub fn hint_for_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, keys: &[St
     let exercise = course.unit_by_id(&desk.day).and_then(|day| day.exercise_by_key(&desk.exercise));
     let Some(hint) = exercise.and_then(|exercise| exercise.hints.for_keys(keys)) else { return };
     parts::notice(ui, t.warn_soft, t.warn, |ui| {
-        parts::caption(ui, "What this usually means");
+        parts::icon_caption(ui, icons::LIGHTBULB, t.warn, "What this usually means");
         let place = format!("fault hint/{}/{}/{}", desk.day, desk.exercise, hint.fault);
         let shown = *screen.memory.fault_hints.get(&place).unwrap_or(&1);
         for (index, step) in hint.steps.iter().take(shown).enumerate() {
@@ -264,7 +290,7 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
             title.append(text, 0.0, egui::text::TextFormat::simple(font.clone(), color));
         };
         add(symbol, color);
-        add(&format!("  {}", case.name), t.text);
+        add(&format!("  {}", sentence::numbers(&case.name)), t.text);
         add(&format!("   {}", case.device), t.text_muted);
         if !reason.is_empty() {
             add(&format!("   {reason}"), t.text);
@@ -342,7 +368,10 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Ve
         parts::counted(case.element_count, "element"),
         case.mismatches.len()
     );
-    ui.label(RichText::new(text).color(t.text_muted));
+    ui.horizontal(|ui| {
+        icons::show(ui, icons::NOT_EQUALS, t.fail);
+        ui.label(RichText::new(text).color(t.text_muted));
+    });
     Grid::new(("mismatches", index)).num_columns(4).spacing([space::XXL, space::XXS]).striped(true).show(ui, |ui| {
         for name in ["Element", "Expected", "Got", ""] {
             parts::caption(ui, name);

@@ -2,6 +2,7 @@
 
 use super::example::{ORDERS, WhatIf};
 use crate::fonts::Bold;
+use crate::icons;
 use crate::scripts::Figure;
 use crate::theme::{self, font_size, space};
 use crate::viz::kit;
@@ -28,8 +29,12 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
                 action = Some(VizAction::StopMeasuring);
             }
         } else {
-            let text = if figures.is_empty() { "▶ Measure all six" } else { "▶ Measure again" };
-            if ui.button(text).on_hover_text("Some ten seconds, in the background").clicked() {
+            let text = if figures.is_empty() { "Measure all six" } else { "Measure again" };
+            if ui
+                .add(egui::Button::new((icons::atom(icons::PLAY), text)))
+                .on_hover_text("Some ten seconds, in the background")
+                .clicked()
+            {
                 action = Some(VizAction::Measure(PROGRAM));
             }
         }

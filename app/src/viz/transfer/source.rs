@@ -1,5 +1,6 @@
 //! Where the timeline comes from: a run on this machine, a recorded one, or the model.
 
+use crate::icons;
 use crate::measure;
 use crate::scripts::Figure;
 use crate::theme;
@@ -84,7 +85,7 @@ impl Choice {
                     action = Some(VizAction::StopMeasuring);
                 }
             } else if input.measured.is_some() {
-                let button = ui.button("▶ Measure on this GPU");
+                let button = ui.add(egui::Button::new((icons::atom(icons::PLAY), "Measure on this GPU")));
                 if button.on_hover_text("Some seconds, with cuBLAS; without a GPU it says so").clicked() {
                     action = Some(VizAction::Measure(PROGRAM));
                 }

@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(heads(&buffer, 7), [1, 6], "of three, the outermost and the innermost");
         assert_eq!(heads(&buffer, 9), [1, 5]);
         assert_eq!(heads(&buffer, 11), [1]);
-        assert_eq!(heads(&buffer, 13), [] as [usize; 0]);
-        assert_eq!(heads(&buffer, 0), [] as [usize; 0]);
+        assert_eq!(heads(&buffer, 13), Vec::<usize>::new());
+        assert_eq!(heads(&buffer, 0), Vec::<usize>::new());
     }
 }

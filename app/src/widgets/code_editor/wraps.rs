@@ -127,7 +127,7 @@ mod tests {
         assert!(found.len() >= 2 && found.iter().all(|at| line[..*at].ends_with([' ', ',', '(', ';'])), "{found:?}");
         let ends = found.iter().skip(1).copied().chain([line.len()]);
         assert!(found.iter().zip(ends).all(|(from, to)| to - from <= 22), "{found:?}");
-        assert_eq!(breaks("short", 30).0, []);
+        assert_eq!(breaks("short", 30).0, Vec::<usize>::new());
         assert_eq!(breaks(&"x".repeat(65), 30).0, [30, 56], "one word without a place to break it");
         assert_eq!(breaks(&"あ".repeat(20), 30).0, [45], "wide letters count twice");
         assert_eq!(breaks(&format!("{}x = 1;", " ".repeat(28)), 30).1, HANGING, "deep lines hang less");

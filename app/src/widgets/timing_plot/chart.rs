@@ -354,7 +354,8 @@ impl Chart<'_> {
     /// Everything known of one run, a line each.
     fn detail(&self, run: &TimedRun) -> String {
         let point = &run.point;
-        let mut lines = vec![format!("Run {} on {}, {}", run.number, run.device, crate::widgets::sentence::numbers(&point.name))];
+        let mut lines =
+            vec![format!("Run {} on {}, {}", run.number, run.device, crate::widgets::sentence::numbers(&point.name))];
         match (&point.rejected, &point.timing, &point.stats) {
             (Some(reason), ..) => lines.push(format!("Rejected: {reason}")),
             (None, Some(Timing::Modelled { low_ns, high_ns, bound_by }), _) => lines.push(format!(
