@@ -212,7 +212,7 @@ fn listings_of_two_architectures_and_two_runs_are_compared() {
     };
     compare(&mut window, Some(Other::Arch("sm_120a".into())), ListingKind::Ptx);
     assert!(window.has("16 → 12"), "registers there and here");
-    assert!(window.has("0 rows came, 2 went"), "the two multiply-adds of the other");
+    assert!(window.has("0 rows added, 2 removed"), "the two multiply-adds of the other");
     window.key(Modifiers::COMMAND, Key::Enter);
     window.until("the verdict", |app| !app.state.is_running());
     // The text of the run had one line less.
@@ -222,7 +222,7 @@ fn listings_of_two_architectures_and_two_runs_are_compared() {
         compare(&mut window, Some(Other::Run(1)), kind);
         window.until("the other listing", |app| app.state.desk().is_some_and(|desk| desk.versions.other_job.is_none()));
         window.settle();
-        assert!(window.has("1 rows came, 0 went"), "{kind:?}");
+        assert!(window.has("1 rows added, 0 removed"), "{kind:?}");
     }
 }
 
@@ -298,7 +298,7 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
     assert!(window.has("Your text against"));
     window.click("Last passing");
-    assert!(window.has("1 difference: 2 lines came, 2 went"), "neighbouring lines are one");
+    assert!(window.has("1 difference: 2 lines added, 2 removed"), "neighbouring lines are one");
     window.click("Take this one back");
     assert_eq!(window.text(), GOOD);
     assert!(window.has("No difference"));

@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable;
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
 use lockstep::state::{Compiler, Dialog, Pane};
+use lockstep::widgets::code_editor::EditorAction;
 use std::time::Duration;
 use window_support::{GOOD, SIZE, Window, simple_script, unguarded};
 
@@ -271,4 +272,62 @@ fn a_profile_sets_the_gpus_counters_beside_the_emulators() {
     assert!(window.has("Not profiled: the kernel does not compile"));
     // What was counted before stays.
     assert!(window.has("global load requests"));
+}
+
+/// A click below the first row of a long line is still in that line, where lines are broken.
+#[test]
+fn long_lines_are_broken_on_request() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    act(&mut window, Action::LayoutCode);
+    let long = format!("// {}\nint b;\n", "word ".repeat(60));
+    window.paste_kernel(&long);
+    let second_row = |window: &mut Window| {
+        window.key(Modifiers::COMMAND, Key::Home);
+        let place = window.harness.get_by_label("Code editor").rect();
+        let pos = place.left_top() + egui::vec2(60.0, 30.0);
+        window.harness.hover_at(pos);
+        for pressed in [true, false] {
+            let button = egui::PointerButton::Primary;
+            window.harness.event(Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE });
+            window.harness.step();
+        }
+        window.settle();
+        window.app().state.desk().expect("a desk").editor.cursor_position()
+    };
+    assert_eq!(second_row(&mut window).0, 2);
+    act(&mut window, Action::WrapLines);
+    let (line, column) = second_row(&mut window);
+    assert!(line == 1 && column > 40, "line {line}, column {column}");
+    assert_eq!(window.text(), long, "the text stays as it is");
+}
+
+#[test]
+fn the_head_of_a_block_stays_in_sight_and_leads_back() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    act(&mut window, Action::LayoutCode);
+    let text = format!("__global__ void k(int n)\n{{\n    for (;;) {{\n{}    }}\n}}\n", "        n += 1;\n".repeat(90));
+    window.paste_kernel(&text);
+    window.key(Modifiers::COMMAND, Key::Home);
+    assert!(!window.has("Go up to line"));
+    window.harness.state_mut().command(Command::GoToLine { line: 80, column: 1 });
+    window.settle();
+    assert!(window.has("Go up to line 1: __global__ void k(int n)"));
+    window.click("Go up to line 3: for (;;) {");
+    assert_eq!(window.app().state.desk().expect("a desk").editor.cursor_position().0, 3);
+}
+
+#[test]
+fn folded_hints_are_folded_after_a_restart() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("int a;\n// TODO 1: think\n// of this\nint b;\n// TODO 2: more\n");
+    window.harness.state_mut().command(Command::Edit(EditorAction::ToggleFold(1)));
+    window.settle();
+    window.harness.state_mut().save_window();
+    let store = window.app().services.store.clone();
+    assert!(store.flush(Duration::from_secs(20)));
+    drop(store);
+    let Window { harness, engine, folder } = window;
+    drop((harness, engine));
+    let window = Window::open_in(folder, true, SIZE, simple_script());
+    assert_eq!(window.app().state.desk().expect("a desk").editor.folded_lines(), [1]);
 }

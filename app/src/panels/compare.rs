@@ -249,8 +249,8 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
         let lines = parts::counted(came, "line");
         let text = match count {
             0 => "No difference".to_owned(),
-            1 => format!("1 difference: {lines} came, {gone} went"),
-            count => format!("Difference {} of {count}: {lines} came, {gone} went", memory.at + 1),
+            1 => format!("1 difference: {lines} added, {gone} removed"),
+            count => format!("Difference {} of {count}: {lines} added, {gone} removed", memory.at + 1),
         };
         ui.label(RichText::new(text).color(t.text_muted));
         for (sign, action) in [("⬆", Action::PreviousDifference), ("⬇", Action::NextDifference)] {

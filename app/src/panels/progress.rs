@@ -281,8 +281,8 @@ fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let state = screen.state;
     ui.label(RichText::new("Review").size(font_size::HEADING).bold());
-    let text = "Questions that were missed come back the next day. One that you answer right rests longer each time: until \
-                you would be right nine times in ten.";
+    let text = "Questions that you missed come back the next day. Each right answer makes the wait longer: a question returns \
+                when you would still get it right nine times in ten.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
     for (day_id, questions) in &state.review {

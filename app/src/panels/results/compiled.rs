@@ -427,7 +427,7 @@ fn summary_ui(ui: &mut Ui, memory: &ListingMemory, line: u32, count: usize) {
     if !memory.other.rows.is_empty() {
         let came = memory.rows.iter().filter(|change| matches!(change, Change::Came(_))).count();
         let gone = memory.rows.iter().filter(|change| matches!(change, Change::Gone(_))).count();
-        text.push_str(&format!(", {} before; {came} rows came, {gone} went", memory.other.instructions()));
+        text.push_str(&format!(", {} before; {came} rows added, {gone} removed", memory.other.instructions()));
     }
     ui.label(RichText::new(text).small().color(t.text_muted));
 }

@@ -373,7 +373,7 @@ fn milestone_ui(ui: &mut Ui, milestone: &Reached) {
 
 fn point_ui(ui: &mut Ui, point: &BenchPoint) {
     let t = theme::tokens(ui);
-    ui.monospace(sentence::numbers(&point.name));
+    ui.monospace(sentence::numbers(&point.name).into_owned());
     // Measured and modelled times differ in colour, wording and shape: a number and an interval.
     match (&point.timing, &point.stats) {
         (Some(Timing::Measured { .. }), Some(stats)) => {

@@ -362,11 +362,12 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Ve
     if case.mismatches.is_empty() {
         return;
     }
+    let shown = case.mismatches.len() as u64;
     let text = format!(
-        "{} of {} wrong; the first {}:",
+        "{} of {} wrong{}",
         parts::grouped(case.mismatch_count),
         parts::counted(case.element_count, "element"),
-        case.mismatches.len()
+        if shown < case.mismatch_count { format!(". The first {shown}:") } else { ":".to_owned() }
     );
     ui.horizontal(|ui| {
         icons::show(ui, icons::NOT_EQUALS, t.fail);

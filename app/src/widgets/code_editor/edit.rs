@@ -488,6 +488,7 @@ impl Editor {
         };
         let vertical = matches!(motion, Motion::Up | Motion::Down | Motion::PageUp(_) | Motion::PageDown(_));
         let goal = vertical.then(|| self.goal_column.unwrap_or_else(|| self.buffer.column_of(self.head)));
+        let (target, goal) = self.by_rows(motion).map_or((target, goal), |(target, goal)| (target, Some(goal)));
         self.place(target, extend);
         self.goal_column = goal;
     }

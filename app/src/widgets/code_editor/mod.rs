@@ -41,7 +41,7 @@ pub use view::{EditorLook, EditorResponse, editor_id, show};
 use crate::widgets::highlight::Span;
 pub use history::Change;
 use history::{EditKind, History};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use syntax::Syntax;
@@ -97,6 +97,8 @@ pub struct Editor {
     heads: RefCell<scope::Heads>,
     /// Rows of the version, the folds and the width that were asked for last.
     wraps: RefCell<Option<((u64, u64, usize), Rc<wraps::Wraps>)>>,
+    /// Columns at which lines were broken when they were drawn last.
+    wrap_columns: Cell<Option<usize>>,
 }
 
 impl Default for Editor {
@@ -128,6 +130,7 @@ impl Editor {
             syntax: RefCell::default(),
             heads: RefCell::default(),
             wraps: RefCell::default(),
+            wrap_columns: Cell::default(),
         }
     }
 

@@ -23,8 +23,7 @@ pub(super) struct Row {
     /// How far right of the origin its first character is.
     pub shift: f32,
     pub galley: Arc<Galley>,
-    /// The line begins here, and ends here.
-    pub is_first: bool,
+    /// The line ends here.
     pub is_last: bool,
 }
 
@@ -117,7 +116,8 @@ impl Page {
             Some((found, _)) => row.bytes.start + found,
             // The end of a broken row is the start of the next: what was meant is on this one.
             None if !row.is_last && self.rows.get(at + 1).is_some() => editor.buffer().previous_char(row.bytes.end),
-            None if row.is_last => editor.buffer().line_range(row.line).end.min(row.bytes.end.max(row.bytes.start)),
+            // A click on the sign of a folded hint goes into it.
+            None if column > text.chars().count() => editor.buffer().next_char(row.bytes.end),
             None => row.bytes.end,
         }
     }
@@ -172,7 +172,7 @@ pub(super) fn lay_out(
             }
             let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
             let is_last = folded || bytes.end >= whole.end;
-            Row { line, is_first: bytes.start == whole.start, is_last, bytes, shift, galley }
+            Row { line, is_last, bytes, shift, galley }
         })
         .collect();
     let origin = pos2(top_left.x + space::XS, top_left.y + first as f32 * metrics.row);
@@ -218,4 +218,28 @@ fn twins(editor: &Editor, page: Range<usize>, spans: &[Span]) -> Vec<Range<usize
     let found: Vec<_> =
         found.filter(|at| is_whole(*at) && is_name(*at)).map(|start| start..start + name.len()).collect();
     if found.len() > 1 { found } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::EditorAction;
+    use super::*;
+
+    #[test]
+    fn a_name_is_marked_wherever_it_is_code() {
+        let text = "int n = 2; // n\nint nn = n + n; float x = 1;\n";
+        let mut editor = Editor::new(text.to_owned());
+        let marked = |editor: &Editor| {
+            let spans = editor.spans(0..text.len()).0;
+            twins(editor, 0..text.len(), &spans).into_iter().map(|range| range.start).collect::<Vec<_>>()
+        };
+        editor.act(&EditorAction::Place { offset: 4, extend: false }, 0.0);
+        assert_eq!(marked(&editor), [4, 25, 29], "neither the comment nor a longer name");
+        editor.act(&EditorAction::Place { offset: text.find("x = 1").unwrap(), extend: false }, 0.0);
+        assert!(marked(&editor).is_empty(), "it is there once");
+        editor.act(&EditorAction::Place { offset: 1, extend: false }, 0.0);
+        assert!(marked(&editor).is_empty(), "a word of the language");
+        editor.act(&EditorAction::Select(4..5), 0.0);
+        assert!(marked(&editor).is_empty(), "what is selected is marked already");
+    }
 }

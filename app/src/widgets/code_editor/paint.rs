@@ -270,14 +270,13 @@ pub(super) fn heads(
     if page.first == 0 || whole.height() < 8.0 * metrics.row {
         return;
     }
-    let above = editor.heads_above(first);
-    // What they cover is in their block too: else they would stay when the block has left.
-    let heads: Vec<usize> = editor.heads_above(first + above.len()).into_iter().filter(|head| *head < first).collect();
-    let height = heads.len() as f32 * metrics.row;
-    let cursor = page.top_of(editor.buffer().line_of(editor.cursor()), metrics) - whole.top();
-    if heads.is_empty() || (-metrics.row..height).contains(&cursor) {
+    // Of the first line that they do not cover: else they would stay when their block has left.
+    let heads = editor.heads_above(first, first + super::scope::MOST);
+    let hides_cursor = page.row_of(editor.cursor()).is_some_and(|row| row <= heads.len());
+    if heads.is_empty() || hides_cursor {
         return;
     }
+    let height = heads.len() as f32 * metrics.row;
     let strip = Rect::from_min_size(whole.min, vec2(whole.width(), height));
     let painter = ui.painter_at(strip.expand2(vec2(0.0, 2.0)));
     painter.rect_filled(strip, 0.0, t.raised);

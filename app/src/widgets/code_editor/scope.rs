@@ -37,7 +37,8 @@ fn head_of(buffer: &Buffer, line: usize) -> Option<usize> {
 fn heads(buffer: &Buffer, line: usize) -> Vec<usize> {
     let mut closed = 0_usize;
     let mut found = Vec::new();
-    for above in (line.saturating_sub(REACH)..line).rev() {
+    let blocks = (line.saturating_sub(REACH)..line).rev().filter(|line| buffer.line(*line).contains(['{', '}']));
+    for above in blocks {
         for sign in code(buffer.line(above)).bytes().rev() {
             match sign {
                 b'}' => closed += 1,
@@ -45,9 +46,6 @@ fn heads(buffer: &Buffer, line: usize) -> Vec<usize> {
                 b'{' => found.extend(head_of(buffer, above)),
                 _ => {}
             }
-        }
-        if closed == 0 && !found.is_empty() && buffer.line(above).starts_with(|c: char| c.is_alphabetic()) {
-            break;
         }
     }
     found.reverse();
@@ -66,11 +64,11 @@ pub(super) struct Heads {
 }
 
 impl Editor {
-    /// Zero-based lines of the heads that a line is under, as far as they are above the first visible line.
-    pub(super) fn heads_above(&self, first: usize) -> Vec<usize> {
+    /// Zero-based lines of the heads that a line is under, as far as they are above the first visible one.
+    pub(super) fn heads_above(&self, first: usize, line: usize) -> Vec<usize> {
         let mut known = self.heads.borrow_mut();
-        if known.of != (self.version, first) {
-            *known = Heads { of: (self.version, first), found: heads(&self.buffer, first) };
+        if known.of != (self.version, line) {
+            *known = Heads { of: (self.version, line), found: heads(&self.buffer, line) };
         }
         known.found.iter().copied().filter(|head| *head < first).collect()
     }

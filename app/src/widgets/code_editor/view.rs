@@ -9,6 +9,9 @@ use egui::{Align, FontId, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo,
 /// Bytes of a line up to which it can be scrolled to: beyond it single precision would make characters jump.
 const MAX_SCROLL_BYTES: usize = 500_000;
 
+/// Width in points from which there is always room for the lines' shares.
+const WIDE: f32 = 520.0;
+
 /// What is drawn.
 pub struct EditorLook<'a> {
     pub editor: &'a Editor,
@@ -74,10 +77,9 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
         ui.data_mut(|data| data.insert_temp(revealed_id(look.key), editor.reveal().generation));
     }
     let output = area.show_viewport(&mut body_ui, |ui, viewport| {
-        let wraps = look.wrap.then(|| {
-            let columns = (viewport.width() - 2.0 * space::L) / metrics.char_width;
-            editor.wraps((columns.max(0.0) as usize).max(LEAST_COLUMNS))
-        });
+        let columns = ((viewport.width() - 2.0 * space::L) / metrics.char_width).max(0.0) as usize;
+        editor.wrap_columns.set(look.wrap.then_some(columns.max(LEAST_COLUMNS)));
+        let wraps = editor.wrap_columns.get().map(|columns| editor.wraps(columns));
         let content = content_size(editor, &metrics, wraps.as_deref(), viewport.size());
         let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
         let page = lay_out(ui, editor, t, &metrics, wraps, (content_rect.min, viewport));
@@ -157,8 +159,10 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
     let font = theme::editor_font(ui);
     let (height, char_width) = ui.fonts_mut(|fonts| (fonts.row_height(&font), fonts.glyph_width(&font, '0')));
     let digits = editor.buffer().line_count().max(100).to_string().len() as f32;
-    // Room for a mark on the left of the number and a gap on its right; after a run for the lines' shares too.
-    let heat = if editor.marks.heat().is_empty() { 0.0 } else { paint::HEAT_WIDTH };
+    // Room for a mark on the left of the number and a gap on its right, and for the lines' shares: also before the first
+    // run, so that the text stays where it is. A narrow editor has none to spare.
+    let is_wide = ui.available_width() >= WIDE;
+    let heat = if editor.marks.heat().is_empty() && !is_wide { 0.0 } else { paint::HEAT_WIDTH };
     let gutter = 22.0 + heat + digits * char_width + space::M + space::XS;
     Metrics { font, row: (height * 1.25).round(), char_width, gutter, heat }
 }

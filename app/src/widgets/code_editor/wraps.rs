@@ -1,7 +1,7 @@
 //! Where long lines are broken: at a space or behind a sign, with the rest indented below its line's beginning. Only
 //! columns count, for the letters of code are as wide as one another, or twice as wide.
 
-use super::Editor;
+use super::{Editor, Motion};
 use std::ops::Range;
 
 /// How much further than its line a broken row is indented, in columns.
@@ -21,7 +21,7 @@ struct Start {
 
 /// Every row of a text at one width.
 #[derive(Debug, Default)]
-pub struct Wraps {
+pub(super) struct Wraps {
     rows: Vec<Start>,
 }
 
@@ -82,24 +82,20 @@ impl Wraps {
         Self { rows }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    pub fn line_of(&self, row: usize) -> usize {
+    pub(super) fn line_of(&self, row: usize) -> usize {
         self.rows.get(row).or(self.rows.last()).map_or(0, |start| start.line)
     }
 
-    pub fn indent_of(&self, row: usize) -> usize {
+    pub(super) fn indent_of(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |start| start.indent)
     }
 
     /// The bytes of a row, without the end of its line.
-    pub fn bytes_of(&self, editor: &Editor, row: usize) -> Range<usize> {
+    pub(super) fn bytes_of(&self, editor: &Editor, row: usize) -> Range<usize> {
         let Some(start) = self.rows.get(row) else { return editor.text().len()..editor.text().len() };
         let end = match self.rows.get(row + 1) {
             Some(next) if next.line == start.line => next.begin,
@@ -109,8 +105,43 @@ impl Wraps {
     }
 
     /// The row that an offset is on; of a hidden line that of its hint.
-    pub fn row_of(&self, offset: usize) -> usize {
+    pub(super) fn row_of(&self, offset: usize) -> usize {
         self.rows.partition_point(|start| start.begin <= offset).saturating_sub(1)
+    }
+}
+
+impl Editor {
+    /// Where Up, Down and their pages lead where lines are broken, and the column that they aim for: by rows, as they are
+    /// seen. None where lines are whole, and for other motions.
+    pub(super) fn by_rows(&self, motion: Motion) -> Option<(usize, usize)> {
+        let wraps = self.wraps(self.wrap_columns.get()?);
+        let by = match motion {
+            Motion::Up => -1,
+            Motion::Down => 1,
+            Motion::PageUp(rows) => -(rows as isize),
+            Motion::PageDown(rows) => rows as isize,
+            _ => return None,
+        };
+        let row = wraps.row_of(self.head);
+        let own = wraps.bytes_of(self, row).start;
+        let column = wraps.indent_of(row) + self.text().get(own..self.head).map_or(0, |text| text.chars().count());
+        let goal = self.goal_column.unwrap_or(column);
+        let last = wraps.len().saturating_sub(1);
+        let target = match (row, by) {
+            (0, ..0) => 0,
+            (row, 1..) if row == last => self.text().len(),
+            _ => {
+                let to = row.saturating_add_signed(by).min(last);
+                let bytes = wraps.bytes_of(self, to);
+                let text = self.text().get(bytes.clone()).unwrap_or_default();
+                let inside = text.char_indices().nth(goal.saturating_sub(wraps.indent_of(to)));
+                let goes_on = to < last && wraps.line_of(to + 1) == wraps.line_of(to);
+                // The end of a row that goes on is the start of the next one.
+                let end = if goes_on { self.buffer.previous_char(bytes.end) } else { bytes.end };
+                inside.map_or(end, |(at, _)| bytes.start + at)
+            }
+        };
+        Some((target, goal))
     }
 }
 
@@ -131,6 +162,25 @@ mod tests {
         assert_eq!(breaks(&"x".repeat(65), 30).0, [30, 56], "one word without a place to break it");
         assert_eq!(breaks(&"あ".repeat(20), 30).0, [45], "wide letters count twice");
         assert_eq!(breaks(&format!("{}x = 1;", " ".repeat(28)), 30).1, HANGING, "deep lines hang less");
+    }
+
+    #[test]
+    fn down_and_up_go_by_rows() {
+        let mut editor = Editor::new(format!("{}\nab\n", "word ".repeat(20)));
+        editor.wrap_columns.set(Some(40));
+        let go = |editor: &mut Editor, motion| {
+            editor.act(&EditorAction::Move { motion, extend: false }, 0.0);
+            editor.cursor()
+        };
+        editor.act(&EditorAction::Place { offset: 10, extend: false }, 0.0);
+        assert_eq!(go(&mut editor, Motion::Down), 40 + 10 - HANGING, "the second row hangs");
+        assert_eq!(go(&mut editor, Motion::Down), 75 + 10 - HANGING);
+        assert_eq!(go(&mut editor, Motion::Down), 103, "a short line");
+        assert_eq!(go(&mut editor, Motion::Up), 75 + 10 - HANGING, "the column is aimed for");
+        assert_eq!(go(&mut editor, Motion::PageUp(9)), 10);
+        assert_eq!(go(&mut editor, Motion::Up), 0);
+        editor.wrap_columns.set(None);
+        assert_eq!(go(&mut editor, Motion::Down), 101 + 2, "by lines again");
     }
 
     #[test]
