@@ -202,7 +202,7 @@ fn words_of_the_course_are_found_and_opened() {
     window.harness.get_by_label("Search the course").focus();
     window.settle();
     window.type_text(" zzz");
-    assert!(window.has("Nothing has all of these words"));
+    assert!(window.has("Nothing contains all of these words"));
 }
 
 #[test]

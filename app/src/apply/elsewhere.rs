@@ -50,9 +50,9 @@ impl State {
         let is_open = self.desk.as_ref() == Some(slot);
         match how {
             Merged::Theirs => {}
-            Merged::Both => self.toast(ToastKind::Info, "Your changes here and in your editor were put together"),
+            Merged::Both => self.toast(ToastKind::Info, "Your changes here and in your editor were merged"),
             Merged::Conflict => {
-                let text = "The same lines were changed here and in your editor: those of the file are taken, Undo brings these back";
+                let text = "The same lines changed here and in your editor: the file wins, and Undo restores yours";
                 self.toast(ToastKind::Bad, text);
             }
         }

@@ -128,7 +128,7 @@ impl Action {
                 View,
                 Global,
                 "Color by Line",
-                "Give each line of the kernel and what it was compiled to one color",
+                "Show each line of the kernel and the instructions that it became in one color",
                 then![J],
             ),
             Action::ShowPlots => {
@@ -235,7 +235,7 @@ impl Action {
                 Edit,
                 Global,
                 "Rename…",
-                "Give the name at the cursor another one, everywhere in this text",
+                "Rename the name at the cursor everywhere in this text",
                 keys![NONE, F2],
             ),
             Action::Format => row(
@@ -253,7 +253,7 @@ impl Action {
                 then![Q],
             ),
             Action::ToggleComment => {
-                row(Edit, Editor, "Toggle Comment", "Comment the lines out or in", keys![CTRL, Slash])
+                row(Edit, Editor, "Toggle Comment", "Comment the lines, or uncomment them", keys![CTRL, Slash])
             }
             Action::DuplicateLine => row(Edit, Editor, "Duplicate Line", "Copy the line below itself", keys![CTRL, D]),
             Action::DeleteLine => row(Edit, Editor, "Delete Line", "Remove the line", keys![CTRL_SHIFT, K]),

@@ -512,7 +512,7 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
     match next {
         Some(next) => {
             let text = format!("Next: {} ›", day.step_title(next));
-            if ui.button(text).on_hover_text("Goes on; a step for reading is then done").clicked() {
+            if ui.button(text).on_hover_text("Goes on, and ticks a step for reading as done").clicked() {
                 screen.send(Command::ShowStep(next));
             }
         }

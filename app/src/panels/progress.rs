@@ -178,9 +178,9 @@ fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>, name_width:
 const COLUMNS: [(&str, &str); 6] = [
     ("Day", ""),
     ("Steps", "Challenge, Explore, Concept, Code It, Verify"),
-    ("Passed", "Kernels that passed, of those that the day asks for"),
+    ("Passed", "Kernels that passed, out of those that the day asks for"),
     ("Speed", "The best measured share of this machine's ceiling"),
-    ("Quiz", "Questions answered right at last, of the day's"),
+    ("Quiz", "Questions that you got right in the end, out of the day's"),
     ("Due", "Questions that were missed and are to be answered again today"),
 ];
 

@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         }
         let text = match (state.search.query.trim().is_empty(), state.search.hits.len()) {
             (true, _) => "Lessons, glossary, quizzes and kernels of all days".to_owned(),
-            (_, 0) => "Nothing has all of these words".to_owned(),
+            (_, 0) => "Nothing contains all of these words".to_owned(),
             (_, 1) => "1 place; Enter opens it".to_owned(),
             (_, crate::state::Search::MOST) => format!("The best {} places", crate::state::Search::MOST),
             (_, count) => format!("{count} places; Enter opens the first"),

@@ -44,7 +44,7 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     if let Some(file) = &desk.elsewhere {
         let text = RichText::new("open in your editor ✖").small().color(t.text_muted);
-        let about = format!("Saving {} brings it here and checks it. Click to stop watching it", file.display());
+        let about = format!("Saving {} loads it here and checks it. Click to stop watching it", file.display());
         let response = ui.add(egui::Button::new(text).frame_when_inactive(false)).on_hover_text(about);
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, Action::CloseElsewhere.info().text));

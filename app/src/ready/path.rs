@@ -22,7 +22,7 @@ impl Path {
             Path::Standard => "Standard: four weeks, an hour a day",
             Path::Quick => "Quick: for the experienced",
             Path::NoGpu => "No GPU: on the emulator",
-            Path::Spark => "Blackwell: with the parts for DGX Spark and its kin",
+            Path::Spark => "Blackwell: with the parts for DGX Spark and similar machines",
         }
     }
 
@@ -113,7 +113,7 @@ pub fn recommend(items: &[Item], capability: Option<(u32, u32)>, answers: &Answe
     let mut because: Vec<String> = Vec::new();
     let failed: Vec<&str> = items.iter().filter(|item| item.state == State::Failed).map(|item| item.title).collect();
     if !failed.is_empty() {
-        because.push(format!("First repair: {}. The fix stands beside each.", failed.join(", ")));
+        because.push(format!("Fix first: {}. Each one says how.", failed.join(", ")));
     }
     let (right, asked) = (answers.right(), answers.asked());
     let experienced = asked >= ENOUGH_ANSWERS && right as f64 >= QUICK_SHARE * asked as f64;
@@ -132,7 +132,7 @@ pub fn recommend(items: &[Item], capability: Option<(u32, u32)>, answers: &Answe
         }
     };
     if asked == 0 {
-        because.push("The questions are not answered yet; they decide on the pace.".to_owned());
+        because.push("You have not answered the questions yet; they set the pace.".to_owned());
     } else {
         because.push(format!("{right} of {asked} answers were right at the first try."));
     }
@@ -174,7 +174,7 @@ mod tests {
     fn repairs_come_first_and_wrong_answers_have_advice() {
         let items = [Item::failed("nvrtc", "CUDA compiler", "missing", "run `lockstep setup`")];
         let found = recommend(&items, None, &answers(6, &["matrices", "binary numbers"]));
-        assert!(found.because[0].contains("First repair: CUDA compiler"), "{found:?}");
+        assert!(found.because[0].contains("Fix first: CUDA compiler"), "{found:?}");
         let text = found.because.join(" ");
         assert!(text.contains("Matrices: ") && text.contains("Binary numbers: ") && !text.contains("Indexing: "));
     }

@@ -93,7 +93,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     }
     let Some(listed) = &desk.versions.listed else {
         let text = match desk.compiled.value().is_some_and(|report| !report.succeeded) {
-            true => "This text does not compile; the first one that does is shown here.",
+            true => "This text does not compile. The first version that does will be shown here.",
             false => "Registers, PTX and SASS of the last text that compiled.",
         };
         return parts::empty(ui, crate::state::Pane::Compiled.icon(), "Nothing compiled yet", text);
@@ -104,7 +104,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         choices_ui(ui, screen, desk, listed);
         let sass = state.view.listing.kind == ListingKind::Sass;
         if desk.compiled.value().is_some_and(|report| !report.succeeded) {
-            let text = "The text as it is now does not compile: this is of the last one that did.";
+            let text = "Your text does not compile right now: this shows the last version that did.";
             ui.label(RichText::new(text).small().color(t.warn));
         }
         let other = state.view.listing.other.as_ref().and_then(|_| desk.versions.other.value());
