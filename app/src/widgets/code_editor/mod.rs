@@ -96,7 +96,7 @@ pub struct Editor {
     syntax: RefCell<Syntax>,
     heads: RefCell<scope::Heads>,
     /// Rows of the version, the folds and the width that were asked for last.
-    wraps: RefCell<Option<((u64, u64, usize), Rc<wraps::Wraps>)>>,
+    wraps: RefCell<Option<(wraps::Key, Rc<wraps::Wraps>)>>,
     /// Columns at which lines were broken when they were drawn last.
     wrap_columns: Cell<Option<usize>>,
 }
@@ -224,7 +224,7 @@ impl Editor {
     }
 
     /// The rows of the text where lines are broken at so many columns.
-    pub(super) fn wraps(&self, columns: usize) -> Rc<wraps::Wraps> {
+    fn wraps(&self, columns: usize) -> Rc<wraps::Wraps> {
         let key = (self.version, self.folds.generation(), columns);
         let mut known = self.wraps.borrow_mut();
         match &*known {

@@ -19,9 +19,12 @@ struct Start {
     indent: usize,
 }
 
+/// What the rows that are known are of: the version, the folds and the columns.
+pub(super) type Key = (u64, u64, usize);
+
 /// Every row of a text at one width.
 #[derive(Debug, Default)]
-pub(super) struct Wraps {
+pub struct Wraps {
     rows: Vec<Start>,
 }
 
@@ -128,8 +131,8 @@ impl Editor {
         let goal = self.goal_column.unwrap_or(column);
         let last = wraps.len().saturating_sub(1);
         let target = match (row, by) {
-            (0, ..0) => 0,
-            (row, 1..) if row == last => self.text().len(),
+            (0, by) if by < 0 => 0,
+            (row, by) if by > 0 && row == last => self.text().len(),
             _ => {
                 let to = row.saturating_add_signed(by).min(last);
                 let bytes = wraps.bytes_of(self, to);
