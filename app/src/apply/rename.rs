@@ -26,7 +26,10 @@ impl State {
         let new = new.trim();
         if !names::is_name(new) {
             self.dialog = Some(Dialog::Rename { old: old.to_owned(), new: new.to_owned() });
-            return self.toast(ToastKind::Bad, "A name is made of letters, digits and underscores, and does not start with a digit");
+            return self.toast(
+                ToastKind::Bad,
+                "A name is made of letters, digits and underscores, and does not start with a digit",
+            );
         }
         let Some(desk) = self.desk() else { return };
         let text = desk.editor.text();

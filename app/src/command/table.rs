@@ -231,13 +231,9 @@ impl Action {
                 "Jump to where the name at the cursor is declared in this text",
                 keys![CTRL, F12],
             ),
-            Action::Rename => row(
-                Edit,
-                Global,
-                "Rename…",
-                "Rename the name at the cursor everywhere in this text",
-                keys![NONE, F2],
-            ),
+            Action::Rename => {
+                row(Edit, Global, "Rename…", "Rename the name at the cursor everywhere in this text", keys![NONE, F2])
+            }
             Action::Format => row(
                 Edit,
                 Global,

@@ -64,8 +64,7 @@ fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     ui.separator();
     ui.label(RichText::new("What do you know already?").size(font_size::HEADING).bold());
-    let text =
-        "Eight questions on what the course builds on. They are not graded; they only set the pace that is suggested below.";
+    let text = "Eight questions on what the course builds on. They are not graded; they only set the pace that is suggested below.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     let key = screen.state.quiz_key(READY_QUIZ);
     let restores = screen.memory.restored.insert(key.clone());

@@ -170,6 +170,9 @@ impl Roofline {
     }
 }
 
+/// Width of the picture, in points, from which its upper edge has room for two labels.
+const LEAST_WIDTH: f32 = 340.0;
+
 struct Axes {
     rect: Rect,
     y: [f32; 2],
@@ -208,8 +211,11 @@ impl Axes {
         }
         let title = pos2(self.rect.center().x, self.rect.bottom() + 20.0);
         kit::small(painter, title, Align2::CENTER_TOP, "arithmetic intensity, FLOP per byte", tokens.text_muted);
-        let speed = self.rect.left_top() + vec2(6.0, 3.0);
-        kit::small(painter, speed, Align2::LEFT_TOP, "speed, operations a second", tokens.text_muted);
+        // In a narrow picture the words of the roof need the room; the numbers have their unit.
+        if self.rect.width() > LEAST_WIDTH {
+            let speed = self.rect.left_top() + vec2(6.0, 3.0);
+            kit::small(painter, speed, Align2::LEFT_TOP, "speed, operations a second", tokens.text_muted);
+        }
         let roof = Stroke::new(2.0, tokens.ceiling);
         // The slope begins where it enters the picture.
         let first = 10f64.powf(f64::from(X[0])).max(10f64.powf(f64::from(self.y[0])) / machine.bytes_per_s);
@@ -222,7 +228,13 @@ impl Axes {
         // Above the slope: below it stand the points and their dashes.
         let low = self.at(machine.ridge() / 100.0, machine.flops_per_s / 100.0);
         let slope = format!("memory {}", plot_kit::si(machine.bytes_per_s, "B/s"));
-        kit::small(painter, low - vec2(8.0, 4.0), Align2::RIGHT_BOTTOM, slope, tokens.text_muted);
+        let font = egui::FontId::proportional(crate::theme::font_size::SMALL);
+        let width = painter.layout_no_wrap(slope.clone(), font, tokens.text_muted).size().x;
+        // Further up where it would begin left of the picture, on the numbers.
+        let least = self.rect.left() + width + 12.0;
+        let up = ((least - low.x) / (ridge.x - low.x)).clamp(0.0, 1.0);
+        let place = low + (ridge - low) * up;
+        kit::small(painter, place - vec2(8.0, 4.0), Align2::RIGHT_BOTTOM, slope, tokens.text_muted);
     }
 }
 

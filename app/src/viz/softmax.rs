@@ -191,7 +191,9 @@ impl Softmax {
             let top = height(*weight);
             let bar = Rect::from_min_max(pos2(x + step * 0.25, top), pos2(x + step * 0.75, area.bottom()));
             painter.rect_filled(bar, 2.0, if index == chosen { tokens.lane_focus } else { tokens.series[2] });
-            kit::small(painter, bar.center_top(), Align2::CENTER_BOTTOM, number(*weight), tokens.text);
+            // Close together only the first digits fit.
+            let text = if step < 48.0 { format!("{weight:.2}") } else { number(*weight) };
+            kit::small(painter, bar.center_top(), Align2::CENTER_BOTTOM, text, tokens.text);
         }
     }
 }

@@ -123,6 +123,8 @@ fn named(ui: &mut Ui, name: &str, edit: egui::DragValue<'_>) -> bool {
     // A line breaks before the name, not between it and its value.
     if ui.available_size_before_wrap().x < wanted && ui.cursor().left() > ui.min_rect().left() + space::XL {
         ui.end_row();
+        // Else the name would be at the top of a row that its value makes higher.
+        ui.set_row_height(ui.spacing().interact_size.y);
     }
     let label = ui.label(name);
     ui.add(edit).labelled_by(label.id).changed()
