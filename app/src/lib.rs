@@ -46,6 +46,7 @@ pub mod pane;
 pub mod panels;
 pub mod paths;
 pub mod profiled;
+mod python;
 #[deny(clippy::disallowed_methods)]
 pub mod quick_fix;
 pub mod ready;

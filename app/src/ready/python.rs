@@ -1,9 +1,10 @@
 //! Python packages for the optional rungs. Asks Python for versions only; imports nothing heavy.
 
 use super::Item;
+use crate::python;
 use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 const TITLE: &str = "Python packages";
 
@@ -66,36 +67,9 @@ pub fn items() -> Vec<Item> {
 }
 
 fn ask() -> Option<String> {
-    let named = std::env::var(PYTHON_VARIABLE).ok().filter(|name| !name.is_empty());
-    let names: Vec<String> = named.into_iter().chain(PYTHON_NAMES.map(str::to_owned)).collect();
-    names.iter().find_map(|name| answer_of(name))
-}
-
-/// The answer of one interpreter; None when it is absent, fails, or takes over ten seconds (a broken one may hang).
-fn answer_of(name: &str) -> Option<String> {
-    let mut child = Command::new(name)
-        .args(["-c", QUESTION])
-        .args(PACKAGES.map(|(import, ..)| import))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let started = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => {
-                // A few hundred bytes: they fit the pipe, so reading after the end is safe.
-                let mut text = String::new();
-                std::io::Read::read_to_string(child.stdout.as_mut()?, &mut text).ok()?;
-                return Some(text);
-            }
-            Ok(None) if started.elapsed() < Duration::from_secs(10) => std::thread::sleep(Duration::from_millis(10)),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
-    }
+    let stop = AtomicBool::new(false);
+    let named = python::names(None);
+    let others = PYTHON_NAMES.map(PathBuf::from);
+    let packages = PACKAGES.map(|(import, ..)| import);
+    named.iter().chain(&others).find_map(|name| python::ask(name, QUESTION, &packages, &stop))
 }

@@ -20,6 +20,16 @@ pub const PYTHON_NAMES: [&str; 3] = ["python3", "python", "py"];
 /// Names the Python to install with, before [`PYTHON_NAMES`].
 pub const PYTHON_VARIABLE: &str = "LOCKSTEP_PYTHON";
 
+/// A line of Python before any other: `python -c` and `python -m` look for modules in the folder that a terminal happens to be
+/// in first, and a folder of somebody else's may hold a `csv.py`.
+pub const NOT_FROM_HERE: &str = "import sys; sys.path[:] = [folder for folder in sys.path if folder]";
+
+/// The arguments that run a module as `-m` does, but for [`NOT_FROM_HERE`].
+pub fn module(name: &str) -> [String; 2] {
+    let run = format!("{NOT_FROM_HERE}; import runpy; runpy.run_module('{name}', run_name='__main__', alter_sys=True)");
+    ["-c".to_owned(), run]
+}
+
 /// How often the child and the stop flag are looked at.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -194,7 +204,8 @@ impl Installer {
         fs::write(&requirements, format!("{name}=={VERSION} --hash=sha256:{}\n", wheel.sha256)).map_err(disk)?;
         let mut command = Command::new(python);
         command
-            .args(["-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile"])
+            .args(module("pip"))
+            .args(["install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile"])
             .args(["--no-input", "--disable-pip-version-check", "--progress-bar", "off"])
             // This program's, which need not be Python's: a 32-bit Python is common on Windows.
             .args(["--platform", self.platform.tag(), "--target"])
@@ -233,9 +244,9 @@ impl Installer {
             Some(python) => vec![PathBuf::from(python)],
             None => PYTHON_NAMES.iter().map(PathBuf::from).collect(),
         };
-        let works = |python: &Path, arguments: &[&str]| -> Result<bool, FetchError> {
+        let works = |python: &Path, first: [String; 2], rest: &[&str]| -> Result<bool, FetchError> {
             let mut command = Command::new(python);
-            command.args(arguments).envs(self.environment.iter().map(|(k, v)| (k, v)));
+            command.args(first).args(rest).envs(self.environment.iter().map(|(k, v)| (k, v)));
             match run_watched(&mut command, stop, &mut || ()) {
                 Ok(output) => Ok(output.succeeded),
                 Err(Problem::Stopped) => Err(FetchError::Stopped),
@@ -244,12 +255,12 @@ impl Installer {
         };
         let mut pythons = Vec::new();
         for python in &candidates {
-            if works(python, &["-c", "import sys; sys.exit(sys.version_info < (3, 7))"])? {
+            if works(python, ["-c", "import sys; sys.exit(sys.version_info < (3, 7))"].map(str::to_owned), &[])? {
                 pythons.push(python);
             }
         }
         for python in &pythons {
-            if works(python, &["-m", "pip", "--version"])? {
+            if works(python, module("pip"), &["--version"])? {
                 return Ok(python.to_path_buf());
             }
         }
@@ -261,7 +272,7 @@ impl Installer {
         let venv = scratch.join("venv");
         let inside = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python3" });
         let folder = venv.to_string_lossy();
-        if works(python, &["-m", "venv", &folder])? && works(&inside, &["-m", "pip", "--version"])? {
+        if works(python, module("venv"), &[&folder])? && works(&inside, module("pip"), &["--version"])? {
             return Ok(inside);
         }
         Err(FetchError::NoPip { python: python.display().to_string() })

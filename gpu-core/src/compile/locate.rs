@@ -386,7 +386,7 @@ fn python_site_packages() -> Vec<PathBuf> {
                             print(sysconfig.get_path('platlib')); print(site.getusersitepackages())";
     for name in super::fetch::PYTHON_NAMES {
         let Ok(answer) = std::process::Command::new(name)
-            .args(["-c", QUESTION])
+            .args(["-c", &format!("{}; {QUESTION}", super::fetch::NOT_FROM_HERE)])
             .stdin(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .output()

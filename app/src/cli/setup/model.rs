@@ -2,7 +2,7 @@
 //! place and renamed into it.
 
 use super::super::{Done, Failure, out, usage};
-use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
+use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE, module};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +62,8 @@ fn pip(requirements: &Path, target: &Path, stop: &AtomicBool) -> Done {
     for name in &names {
         let mut command = Command::new(name);
         command
-            .args(["-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile"])
+            .args(module("pip"))
+            .args(["install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile"])
             .args(["--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--quiet", "--target"])
             .arg(target)
             .arg("-r")
