@@ -339,7 +339,7 @@ impl State {
             }
             Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
             Some(Dialog::ConfirmImport) => effects.push(Effect::ImportState),
-            Some(Dialog::ConfirmScript { file }) => self.allow_script(&file, effects),
+            Some(Dialog::ConfirmScript { file, .. }) => self.allow_script(&file, effects),
             Some(Dialog::OfferPrograms(offered)) => self.take_programs(&offered, effects),
             Some(Dialog::ConfirmQuit) => {
                 self.leaves_unsaved = true;

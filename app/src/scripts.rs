@@ -3,15 +3,21 @@
 //!
 //! A script prints one line of JSON for each size (`name`, `rung`, `device`, `median_ms`, `ok`, where it makes sense
 //! `gflops` or `gbps`), or one with `error`; what else it prints is passed on. It runs in a process of its own and is
-//! killed when it is stopped or takes too long.
+//! killed when it is stopped or takes too long, and in a jail where the system has one (`gpu_core::worker::confine_script`).
 
+#[cfg(test)]
+mod jail_tests;
 mod kept;
+#[cfg(test)]
+mod tests;
 
 pub use kept::{ScriptKey, ScriptRun, load, save};
 
-use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
+use crate::python;
+use gpu_core::compile::fetch::PYTHON_VARIABLE;
+use gpu_core::worker::confine_script;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +32,13 @@ const COMPLAINT_BYTES: u64 = 64 << 10;
 /// Longest line, and most lines, that are read of a script.
 const LINE_BYTES: u64 = 1 << 20;
 const MOST_LINES: usize = 20_000;
+/// Most bytes of all its lines.
+const MOST_BYTES: usize = 16 << 20;
+/// Longest text of one line that is shown, and longest name in a figure, in bytes.
+const SHOWN_BYTES: usize = 4096;
+const NAME_BYTES: usize = 256;
+/// How long the output of what a script left behind is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What a script found at one size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -92,24 +105,33 @@ struct Complaint {
     error: String,
 }
 
+/// A script, and what it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    /// Its file's name.
+    pub file: &'a str,
+    pub source: &'a str,
+    pub arguments: &'a [String],
+    /// What it may read beside Python and the system's libraries.
+    pub reads: &'a [PathBuf],
+}
+
 /// Runs a script; `python` is the learner's choice of interpreter. Gives each line as it comes.
 ///
 /// # Errors
 /// A sentence: no Python, a missing package (in the script's own words), a wrong result, stopped, or too slow.
 pub fn run(
     python: Option<&Path>,
-    file: &str,
-    source: &str,
-    sizes: &[String],
+    script: Script<'_>,
     stop: &AtomicBool,
     each: &mut dyn FnMut(Line),
 ) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| format!("a scratch folder cannot be made: {error}"))?;
-    let path = folder.path().join(file);
-    let written = std::fs::File::create(&path).and_then(|mut script| script.write_all(source.as_bytes()));
-    written.map_err(|error| format!("the script cannot be written ({error}): {}", path.display()))?;
-    let child = start(python, &path, sizes)?;
-    finish(child, file, stop, each)
+    let path = folder.path().join(script.file);
+    std::fs::write(&path, script.source)
+        .map_err(|error| format!("the script cannot be written ({error}): {}", path.display()))?;
+    let child = start(python, &path, script, folder.path(), stop)?;
+    finish(child, script.file, stop, each)
 }
 
 /// Runs one of Lockstep's own programs as `lockstep measure NAME --lines`.
@@ -170,9 +192,7 @@ pub fn run_decoding(request: &Decoding, stop: &AtomicBool, each: &mut dyn FnMut(
 /// Follows a process to its end.
 fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(), String> {
     let ended = follow(&mut child, stop, each);
-    if ended.is_err() {
-        end(&mut child);
-    }
+    end(&mut child);
     let status = child.wait().map_err(|error| format!("the process was lost: {error}"))?;
     let (complaint, wrong) = ended?;
     match (status.success(), complaint) {
@@ -183,7 +203,20 @@ fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(
     }
 }
 
-/// Ends a process that leads a group of its own, and what it started.
+/// Whether a process has ended. It is left to be waited for: its number stays its own until then, and its group's too.
+fn has_ended(child: &mut Child) -> bool {
+    #[cfg(unix)]
+    // SAFETY: an all-zero structure is a valid one, and the pointer leads to it. The child has not been waited for.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let asked = libc::waitid(libc::P_PID, child.id(), &mut info, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG);
+        asked != 0 || info.si_pid() != 0
+    }
+    #[cfg(not(unix))]
+    !matches!(child.try_wait(), Ok(None))
+}
+
+/// Ends a process that leads a group of its own, and what it started, also when it has ended itself.
 pub(crate) fn end(child: &mut Child) {
     #[cfg(unix)]
     {
@@ -194,38 +227,61 @@ pub(crate) fn end(child: &mut Child) {
     let _ = child.kill();
 }
 
-fn start(python: Option<&Path>, script: &Path, sizes: &[String]) -> Result<Child, String> {
-    let named = python.map(|path| path.display().to_string());
-    let named = named.or_else(|| std::env::var(PYTHON_VARIABLE).ok().filter(|name| !name.is_empty()));
-    let names = named.map_or_else(|| PYTHON_NAMES.map(str::to_owned).to_vec(), |name| vec![name]);
+fn start(
+    chosen: Option<&Path>,
+    path: &Path,
+    script: Script<'_>,
+    scratch: &Path,
+    stop: &AtomicBool,
+) -> Result<Child, String> {
+    wake_gpu();
     let mut problem = String::new();
-    for name in &names {
-        let mut command = Command::new(name);
-        command.arg("-u").arg(script).args(sizes);
+    for name in python::names(chosen) {
+        let found = python::interpreter(&name, stop);
+        if stop.load(Ordering::Relaxed) {
+            return Err("stopped".to_owned());
+        }
+        let mut command = Command::new(&found.program);
+        command.arg("-u").arg(path).args(script.arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Its home folder is another one in the jail.
+        command.envs(found.user_base.as_ref().map(|base| ("PYTHONUSERBASE", base)));
         // A group of its own, which ends with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        confine_script(&mut command, &[&found.reads, script.reads].concat(), scratch)?;
         match command.spawn() {
             Ok(child) => return Ok(child),
-            Err(error) => problem = format!("{name}: {error}"),
+            Err(error) => problem = format!("{}: {error}", name.display()),
         }
     }
     Err(format!("Python 3 was not found ({problem}); install it, name it in the settings, or set {PYTHON_VARIABLE}"))
 }
 
+/// The first program that uses CUDA since the machine started makes its device files, by a helper that gains rights; in a jail
+/// nothing gains rights, so it is called before.
+fn wake_gpu() {
+    if Path::new("/proc/driver/nvidia/version").exists() && !Path::new("/dev/nvidia-uvm").exists() {
+        let helper = Command::new("nvidia-modprobe").args(["-u", "-c=0"]).stdin(Stdio::null()).output();
+        // Without it the script says that it finds no GPU.
+        drop(helper);
+    }
+}
+
 /// Passes lines on until the output ends. Gives what went wrong in words, and whether a result was wrong.
 fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(Option<String>, bool), String> {
-    let (sender, lines) = sync_channel(1024);
+    let (sender, lines) = sync_channel(64);
     let output = child.stdout.take();
     std::thread::spawn(move || {
         let Some(output) = output else { return };
         let mut output = BufReader::new(output);
         // A line without an end, and lines without an end, must not fill memory.
+        let mut left = MOST_BYTES;
         for _ in 0..MOST_LINES {
             let mut line = Vec::new();
             match output.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
-                Ok(1..) => {}
+                Ok(bytes @ 1..) if bytes <= left => left -= bytes,
+                Ok(1..) => break,
                 _ => return,
             }
             let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
@@ -233,11 +289,13 @@ fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> R
                 return;
             }
         }
-        let _ = sender.send(format!("more than {MOST_LINES} lines: the rest is not shown"));
+        let most = MOST_BYTES >> 20;
+        let _ = sender.send(format!("more than {MOST_LINES} lines or {most} MB: the rest is not shown"));
         let _ = std::io::copy(&mut output, &mut std::io::sink());
     });
     let errors = child.stderr.take();
-    let errors = std::thread::spawn(move || {
+    let (say, last_words) = sync_channel(1);
+    std::thread::spawn(move || {
         let mut text = Vec::new();
         if let Some(errors) = errors {
             let mut errors = errors;
@@ -249,9 +307,11 @@ fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> R
                 text.drain(..surplus);
             }
         }
-        String::from_utf8_lossy(&text).into_owned()
+        let _ = say.send(String::from_utf8_lossy(&text).into_owned());
     });
     let (started, mut complaint, mut wrong) = (Instant::now(), None, false);
+    let mut ended: Option<Instant> = None;
+    // A script may close its output and go on, or end and leave others that hold it open.
     loop {
         if stop.load(Ordering::Relaxed) {
             return Err("stopped".to_owned());
@@ -259,7 +319,12 @@ fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> R
         if started.elapsed() > TIME {
             return Err(format!("it took longer than {} minutes and was stopped", TIME.as_secs() / 60));
         }
-        match lines.recv_timeout(Duration::from_millis(50)) {
+        let line = lines.recv_timeout(Duration::from_millis(50));
+        if ended.is_none() && line.is_err() && has_ended(child) {
+            ended = Some(Instant::now());
+            end(child);
+        }
+        match line {
             Ok(line) => match parse(&line) {
                 Ok(Line::Figure(figure)) => {
                     wrong |= !figure.ok;
@@ -268,69 +333,33 @@ fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> R
                 Ok(said) => each(said),
                 Err(error) => complaint = Some(error),
             },
+            Err(RecvTimeoutError::Timeout) if ended.is_some_and(|at| at.elapsed() > LAST_WORDS) => break,
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Disconnected) if ended.is_some() => break,
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(10)),
         }
     }
     // A traceback ends with what happened.
-    let errors = errors.join().unwrap_or_default();
-    let last = errors.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned);
+    let errors = last_words.recv_timeout(LAST_WORDS).unwrap_or_default();
+    let last = errors.lines().rev().find(|line| !line.trim().is_empty()).map(|line| cut(line, SHOWN_BYTES));
     Ok((complaint.or(last), wrong))
+}
+
+/// The beginning of a text.
+fn cut(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes { text.to_owned() } else { format!("{}…", &text[..text.floor_char_boundary(bytes)]) }
 }
 
 /// Reads one line; the error is a script's own complaint.
 fn parse(line: &str) -> Result<Line, String> {
-    if let Ok(figure) = serde_json::from_str::<Figure>(line) {
+    if let Ok(mut figure) = serde_json::from_str::<Figure>(line) {
+        for text in [&mut figure.name, &mut figure.rung, &mut figure.device] {
+            *text = cut(text, NAME_BYTES);
+        }
         return Ok(Line::Figure(figure));
     }
     match serde_json::from_str::<Complaint>(line) {
-        Ok(complaint) => Err(complaint.error),
-        Err(_) => Ok(Line::Said(line.to_owned())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines_of(source: &str) -> (Vec<Line>, Result<(), String>) {
-        let mut lines = Vec::new();
-        let ended = run(None, "x.py", source, &["7".to_owned()], &AtomicBool::new(false), &mut |line| lines.push(line));
-        (lines, ended)
-    }
-
-    const FIGURE: &str = "import json, sys\nprint('hello')\nprint(json.dumps({'name': 'n = ' + sys.argv[1], 'rung': \
-                          'numpy', 'device': 'cpu', 'median_ms': 0.5, 'samples': 9, 'ok': OK}))\n";
-
-    #[test]
-    fn figures_and_words_come_line_by_line() {
-        let (lines, ended) = lines_of(&FIGURE.replace("OK", "True"));
-        assert_eq!(ended, Ok(()));
-        assert_eq!(lines[0], Line::Said("hello".into()));
-        let Line::Figure(figure) = &lines[1] else { panic!("{lines:?}") };
-        assert_eq!((figure.name.as_str(), figure.median_ms, figure.ok), ("n = 7", Some(0.5), true));
-    }
-
-    #[test]
-    fn what_goes_wrong_is_one_sentence() {
-        let (_, ended) = lines_of(&(FIGURE.replace("OK", "False") + "sys.exit(1)\n"));
-        assert_eq!(ended.unwrap_err(), "the result was wrong");
-        let (_, ended) =
-            lines_of("print('{\"rung\": \"x\", \"ok\": false, \"error\": \"numpy not found\"}')\nexit(2)\n");
-        assert_eq!(ended.unwrap_err(), "numpy not found");
-        let (_, ended) = lines_of("raise ValueError('no such thing')\n");
-        assert_eq!(ended.unwrap_err(), "ValueError: no such thing");
-        let mut none = |_| {};
-        let nowhere = Some(Path::new("/nowhere/python"));
-        let ended = run(nowhere, "x.py", "", &[], &AtomicBool::new(false), &mut none);
-        assert!(ended.unwrap_err().contains("Python 3 was not found (/nowhere/python"));
-    }
-
-    #[test]
-    fn a_rung_that_never_ends_can_be_stopped() {
-        let stop = AtomicBool::new(false);
-        let mut said = |_| stop.store(true, Ordering::Relaxed);
-        let ended = run(None, "x.py", "print('go')\nwhile True: pass\n", &[], &stop, &mut said);
-        assert_eq!(ended.unwrap_err(), "stopped");
+        Ok(complaint) => Err(cut(&complaint.error, SHOWN_BYTES)),
+        Err(_) => Ok(Line::Said(cut(line, SHOWN_BYTES))),
     }
 }

@@ -214,7 +214,8 @@ impl Services {
         stop.store(false, Ordering::Relaxed);
         self.spawn("Python rung", move |send| {
             let mut each = |line| send(Update::ScriptLine(key.clone(), line));
-            let ended = scripts::run(python.as_deref(), &key.file, &source, &[], &stop, &mut each);
+            let script = scripts::Script { file: &key.file, source: &source, arguments: &[], reads: &[] };
+            let ended = scripts::run(python.as_deref(), script, &stop, &mut each);
             send(Update::ScriptEnded(key.clone(), ended));
         });
     }
@@ -443,7 +444,11 @@ fn find_compiler(setting: Option<&Path>, data_dir: &Path) -> Compiler {
 fn read_kernel(path: &Path) -> Result<(String, String), String> {
     let shown = path.display();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let size = std::fs::metadata(path).map_err(|error| format!("The file cannot be read ({error}): {shown}"))?.len();
+    let told = std::fs::metadata(path).map_err(|error| format!("The file cannot be read ({error}): {shown}"))?;
+    if !told.is_file() {
+        return Err(format!("This is no regular file, so no kernel is read from it: {shown}"));
+    }
+    let size = told.len();
     if size > MAX_IMPORT_BYTES {
         let megabytes = size as f64 / 1e6;
         return Err(format!("The file has {megabytes:.1} MB; a kernel has at most 2 MB: {shown}"));

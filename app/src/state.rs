@@ -296,6 +296,8 @@ pub enum Dialog {
     /// Asks before a Python script of a foreign course runs.
     ConfirmScript {
         file: String,
+        /// This system keeps it from files and the network.
+        confined: bool,
     },
     /// Settings of an imported state that name programs, and which of them the learner wants.
     OfferPrograms(Vec<(Offered, bool)>),

@@ -71,7 +71,7 @@ fn dialogs() -> Vec<Dialog> {
         Dialog::ConfirmReset,
         Dialog::ConfirmResetDay,
         Dialog::ConfirmImport,
-        Dialog::ConfirmScript { file: String::new() },
+        Dialog::ConfirmScript { file: String::new(), confined: true },
         Dialog::OfferPrograms(Vec::new()),
         Dialog::ConfirmQuit,
         Dialog::Rename { old: String::new(), new: String::new() },

@@ -331,7 +331,7 @@ fn dialogs() {
         ("dialog_import", &|window| open(window, Action::ImportState)),
         ("dialog_script", &|window| {
             window.harness.state_mut().state.dialog =
-                Some(lockstep::state::Dialog::ConfirmScript { file: "numpy_rung.py".into() });
+                Some(lockstep::state::Dialog::ConfirmScript { file: "numpy_rung.py".into(), confined: true });
         }),
         ("dialog_programs", &|window| {
             window.harness.state_mut().command(Command::CloseDialog);

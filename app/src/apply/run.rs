@@ -140,7 +140,8 @@ impl State {
         let mut scripts = day.exercises.iter().flat_map(|exercise| &exercise.scripts);
         let Some(script) = scripts.find(|script| script.file == file) else { return };
         if !curriculum::is_own_script(&script.source) && !self.allowed_scripts.contains(&script.source) {
-            self.dialog = Some(Dialog::ConfirmScript { file: file.to_owned() });
+            self.dialog =
+                Some(Dialog::ConfirmScript { file: file.to_owned(), confined: gpu_core::worker::confines_scripts() });
             return;
         }
         if self.scripts.values().any(|script| script.running) {

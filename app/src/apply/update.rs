@@ -6,6 +6,8 @@ use crate::state::{Compiler, State, ToastKind};
 
 /// Printed lines of a script that are kept beside its figures.
 const SCRIPT_LINES: usize = 50;
+/// Figures of a script that are kept.
+const SCRIPT_FIGURES: usize = 4096;
 
 impl State {
     /// Takes in one finding.
@@ -78,7 +80,8 @@ impl State {
             Update::ScriptLine(key, line) => {
                 let script = self.scripts.entry(key).or_default();
                 match line {
-                    Line::Figure(figure) => script.figures.push(figure),
+                    Line::Figure(figure) if script.figures.len() < SCRIPT_FIGURES => script.figures.push(figure),
+                    Line::Figure(_) => {}
                     Line::Said(text) if script.said.len() < SCRIPT_LINES => script.said.push(text),
                     Line::Said(_) => {}
                 }

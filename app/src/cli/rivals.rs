@@ -29,9 +29,13 @@ pub fn possible(ladder: &Ladder, rung: &Rung, target: &Target, trusted: bool) ->
         )));
     }
     if !trusted && !curriculum::is_own_script(&ladder.rivals_source) {
+        let may = if gpu_core::worker::confines_scripts() {
+            "it would run in a sandbox, with Python's packages and the GPU, but without your files and the network"
+        } else {
+            "this system has no sandbox for it, so it could do all that you can"
+        };
         return Err(usage(format!(
-            "rivals.py of the ladder {} did not come with Lockstep, and a Python script can do all that you can; look at it, then \
-             repeat with --trust-scripts",
+            "rivals.py of the ladder {} did not come with Lockstep: {may}; look at it, then repeat with --trust-scripts",
             ladder.name
         )));
     }
@@ -70,7 +74,9 @@ pub fn run(
         Line::Said(said) => out::remark(&said),
     };
     let arguments = [plan.display().to_string()];
-    scripts::run(places.settings().python.as_deref(), "rivals.py", SCRIPT, &arguments, stop, &mut each)
+    let reads = [folder.path().to_owned()];
+    let script = scripts::Script { file: "rivals.py", source: SCRIPT, arguments: &arguments, reads: &reads };
+    scripts::run(places.settings().python.as_deref(), script, stop, &mut each)
         .map_err(|why| Failure::Usage(format!("the rivals could not be timed: {why}")))?;
     Ok(figures)
 }
@@ -280,7 +286,8 @@ mod tests {
     fn the_script_says_in_one_sentence_what_is_missing() {
         let mut none = |_| {};
         let arguments = ["/nowhere/plan.json".to_owned()];
-        let ended = scripts::run(None, "rivals.py", SCRIPT, &arguments, &AtomicBool::new(false), &mut none);
+        let script = scripts::Script { file: "rivals.py", source: SCRIPT, arguments: &arguments, reads: &[] };
+        let ended = scripts::run(None, script, &AtomicBool::new(false), &mut none);
         let why = ended.expect_err("there is no such plan");
         // By machine: no library, a library and no GPU, or all but the plan.
         let known = ["torch is not found", "finds no GPU", "No such file"];

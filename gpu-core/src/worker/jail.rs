@@ -174,12 +174,12 @@ fn no_programs_no_network() {
 fn no_programs_no_network() {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-type Resource = libc::__rlimit_resource_t;
+pub(super) type Resource = libc::__rlimit_resource_t;
 #[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
-type Resource = libc::c_int;
+pub(super) type Resource = libc::c_int;
 
 #[cfg(unix)]
-fn set_limit(resource: Resource, value: u64) {
+pub(super) fn set_limit(resource: Resource, value: u64) {
     let limit = libc::rlimit { rlim_cur: value as libc::rlim_t, rlim_max: value as libc::rlim_t };
     // SAFETY: the pointer leads to a valid rlimit. Failure (a lower hard limit is in force) leaves a stricter limit.
     unsafe { libc::setrlimit(resource, &limit) };

@@ -19,6 +19,7 @@ mod pipeline;
 mod pool;
 mod process;
 mod remote;
+mod script_jail;
 mod shared;
 mod stdio;
 mod supervisor;
@@ -29,6 +30,7 @@ pub mod wire;
 pub use jail::is_there as has_jail;
 pub use lab::{Lab, StopHandle};
 pub use messages::{LabStatus, Limits, WorkerStatus};
+pub use script_jail::{confine_script, confines_scripts};
 pub use shared::{LabConfig, Waker};
 
 use std::process::ExitCode;
@@ -51,6 +53,16 @@ impl Role {
             _ => None,
         }
     }
+}
+
+/// The end of a worker whose input ended, also in the middle of its work; with a reason and status 1 where that was broken.
+fn leave(why: &wire::WireError) -> ! {
+    if matches!(why, wire::WireError::Closed) {
+        std::process::exit(0);
+    }
+    // Whoever started it may be gone, and nobody reads.
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("lockstep worker: {why}\n"));
+    std::process::exit(1);
 }
 
 /// The body of `lockstep worker`: serves on standard input and output until the input ends. Without a role it is a

@@ -58,17 +58,19 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
              kept in the folder `aside` of the data folder. Run histories are joined.",
             "Choose the file…",
         ),
-        Dialog::ConfirmScript { file } => confirm(
-            ui,
-            screen,
-            &format!("Run {file}?"),
-            &format!(
-                "`{file}` is a Python script of this course folder and did not come with Lockstep. It runs as you: it can \
-                 read, change and send every file that you can. Look at it first if you do not know who wrote it. Once \
-                 allowed, it is not asked about again until Lockstep closes."
-            ),
-            "Run it",
-        ),
+        Dialog::ConfirmScript { file, confined } => {
+            let may = if *confined {
+                "It runs in a sandbox: it can read Python and its packages, use the GPU, and write to a scratch folder that is \
+                 deleted afterwards. It cannot read your files or reach the network."
+            } else {
+                "This system has no sandbox for it, so it runs as you: it can read, change and send every file that you can."
+            };
+            let text = format!(
+                "`{file}` is a Python script of this course folder and did not come with Lockstep. {may} Look at it first if \
+                 you do not know who wrote it. Once allowed, it is not asked about again until Lockstep closes."
+            );
+            confirm(ui, screen, &format!("Run {file}?"), &text, "Run it");
+        }
         Dialog::OfferPrograms(offered) => programs(ui, screen, offered),
         Dialog::ConfirmQuit => quit(ui, screen),
         Dialog::Profiles { names, new } => profiles(ui, screen, names, new),
