@@ -7,10 +7,12 @@
 
 use curriculum::store::{Settings, Store, TextSlot};
 use curriculum::{Course, Files};
-use gpu_core::job::Event;
+use gpu_core::device::DeviceChoice;
+use gpu_core::job::{Event, Job, Outcome, Source};
 use gpu_core::spec::Spec;
 use gpu_core::worker::wire;
 use lockstep::widgets::figure::Drawing;
+use lockstep::widgets::formula::{Formulas, Style};
 use lockstep::widgets::lesson_text::document::Document;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Texts that mean something to one of the readers.
-const WORDS: &str = r#"[[param]] [[step]] [[view]] [sizes] check=[ {n=0} n=18446744073709551615 =-1 =1e308 nan inf """ ''' \u{0} |---| $$ \frac{ ```cuda >>>> ---- [a](b) {{viz {{code }} <g> <svg <image> href="/etc/passwd" <!ENTITY &a; 1e999 -0 ceil_div(n,0) n**n (((((((( )))))))) =[[[[[[[[[ .. # <text> transform="scale(1e30)" d="M0" :::"#;
+const WORDS: &str = r#"\sqrt{ \hat \left( \begin{matrix} \\[99em] \def\a{\a\a} transform="rotate(1e9)" stroke-width="1e30" opacity="0.5" stroke-dasharray="1 1" [[param]] [[step]] [[view]] [sizes] check=[ {n=0} n=18446744073709551615 =-1 =1e308 nan inf """ ''' \u{0} |---| $$ \frac{ ```cuda >>>> ---- [a](b) {{viz {{code }} <g> <svg <image> href="/etc/passwd" <!ENTITY &a; 1e999 -0 ceil_div(n,0) n**n (((((((( )))))))) =[[[[[[[[[ .. # <text> transform="scale(1e30)" d="M0" :::"#;
 
 fn seconds() -> f64 {
     std::env::var("LOCKSTEP_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0)
@@ -171,7 +173,25 @@ fn lessons() {
 #[test]
 fn figures() {
     fuzz("figure", &seeds("curriculum/", ".svg"), |bytes| {
-        let _ = Drawing::read(&text(bytes));
+        let svg = text(bytes);
+        // What the loader lets pass is drawn.
+        if curriculum::beyond_limits("figure.svg", &svg).is_none()
+            && let Ok(drawing) = Drawing::read(&svg)
+        {
+            let _ = drawing.rasterize(&lockstep::theme::LIGHT, [430, 300]);
+        }
+    });
+}
+
+#[test]
+fn formulas() {
+    let inside = |text: &str| -> Vec<Vec<u8>> {
+        let parts = text.split('$').skip(1).step_by(2).filter(|tex| !tex.is_empty());
+        parts.map(|tex| tex.as_bytes().to_vec()).collect()
+    };
+    let known: Vec<Vec<u8>> = seeds("curriculum/", "lesson.md").iter().flat_map(|file| inside(&text(file))).collect();
+    fuzz("formula", &known, |bytes| {
+        let _ = Formulas::default().measure(&text(bytes), Style::Display);
     });
 }
 
@@ -181,9 +201,21 @@ fn frames() {
     let mut writer = wire::Writer::start(&mut hello).expect("memory");
     writer.send(&Event::Console("text of a kernel\n".to_owned())).expect("memory");
     writer.send(&Event::Progress { what: "compiling".to_owned(), done: 1, total: 2 }).expect("memory");
-    fuzz("frames", &[hello], |bytes| {
+    writer.send(&Event::Finished(Outcome::Crashed("why".to_owned()))).expect("memory");
+    let mut jobs = Vec::new();
+    let mut writer = wire::Writer::start(&mut jobs).expect("memory");
+    let source = Source { name: "k.cu".to_owned(), text: "x".to_owned(), headers: Vec::new(), options: Vec::new() };
+    for text in seeds("kernels/", "exercise.toml").iter().take(8) {
+        let spec = Box::new(Spec::parse(&self::text(text), "exercise.toml").expect("the course's own"));
+        let (device, source) = (DeviceChoice::Emulator, source.clone());
+        let job = Job::Check { source, spec, device, arch: None, seed: Some(1), trace: None };
+        writer.send(&job).expect("memory");
+    }
+    fuzz("frames", &[hello, jobs], |bytes| {
         let Ok(mut reader) = wire::Reader::start(bytes) else { return };
         while reader.receive::<Event>().is_ok() {}
+        let Ok(mut reader) = wire::Reader::start(bytes) else { return };
+        while reader.receive::<Job>().is_ok() {}
     });
 }
 

@@ -29,5 +29,6 @@ pub use exercise::*;
 pub use files::{Files, is_own_script};
 pub use hints::{Hints, TriggeredHint};
 pub use ladder::{Ladder, Rival, Rung};
+pub use limits::{of as beyond_limits, of_formula};
 pub use names::is_slug;
 pub use unit::*;

@@ -39,6 +39,20 @@ const FORMULA: [&str; 19] = [
     "phantom",
 ];
 
+/// Bytes of a formula.
+const MOST_FORMULA_BYTES: usize = 4_000;
+
+/// Why a formula is not drawn, as a sentence's end; None for one that can be.
+pub fn of_formula(tex: &str) -> Option<String> {
+    if tex.len() > MOST_FORMULA_BYTES {
+        return Some(format!("a formula has at most {MOST_FORMULA_BYTES} bytes"));
+    }
+    if nested(tex) > MOST_BRACKETS {
+        return Some(format!("a formula has at most {MOST_BRACKETS} brackets in one another"));
+    }
+    command(tex).map(|found| format!("a formula has no `\\{found}`"))
+}
+
 /// The first command of a line that no formula may have.
 fn command(line: &str) -> Option<&'static str> {
     let name = |rest: &str| rest.chars().take_while(char::is_ascii_alphabetic).collect::<String>();
@@ -46,8 +60,8 @@ fn command(line: &str) -> Option<&'static str> {
     names.filter_map(|name| FORMULA.into_iter().find(|known| *known == name)).next()
 }
 
-/// The line at fault and what is expected there; None for what can be drawn.
-pub(crate) fn of(path: &str, text: &str) -> Option<(usize, String)> {
+/// Of a course's file, by its path's ending: the line at fault and what is expected there; None for what can be drawn.
+pub fn of(path: &str, text: &str) -> Option<(usize, String)> {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
         Some("md") => of_words(text),
         Some("svg") => of_figure(text),
@@ -56,7 +70,7 @@ pub(crate) fn of(path: &str, text: &str) -> Option<(usize, String)> {
 }
 
 fn of_words(text: &str) -> Option<(usize, String)> {
-    let (mut paragraph, mut rows, mut is_code) = (0, 0, false);
+    let (mut paragraph, mut rows, mut is_code, mut is_formula) = (0, 0, false, false);
     for (number, line) in text.lines().enumerate() {
         let wrong = |expected: String| Some((number + 1, expected));
         let trimmed = line.trim_start();
@@ -90,7 +104,9 @@ fn of_words(text: &str) -> Option<(usize, String)> {
         if marks > MOST_QUOTES {
             return wrong(format!("at most {MOST_QUOTES} lists in one another"));
         }
-        if line.contains('$')
+        // A formula of its own may go over several lines.
+        is_formula ^= line.matches("$$").count() % 2 == 1;
+        if (is_formula || line.contains('$'))
             && let Some(found) = command(line)
         {
             return wrong(format!("a formula without `\\{found}`"));
@@ -121,47 +137,122 @@ fn of_figure(text: &str) -> Option<(usize, String)> {
     if text.len() > MOST_FIGURE_BYTES {
         return Some((0, format!("a figure of at most {} KiB", MOST_FIGURE_BYTES >> 10)));
     }
-    let (mut depth, mut elements) = (0_usize, 0);
-    for (at, _) in text.match_indices('<') {
+    let (mut depth, mut elements, mut from) = (0_usize, 0, 0);
+    while let Some(at) = text[from..].find('<').map(|at| from + at) {
         let rest = &text[at + 1..];
         let wrong = |expected: String| Some((text[..at].matches('\n').count() + 1, expected));
         if rest.starts_with("!--") {
+            let Some(end) = rest.find("-->") else { return wrong("an end `-->` of this comment".to_owned()) };
+            from = at + 1 + end;
             continue;
         }
         if rest.starts_with('!') {
             return wrong("a figure without a DTD or CDATA".to_owned());
         }
-        if rest.starts_with('/') {
+        let Some((name, attributes, length)) = tag(rest) else {
+            return wrong("an element with attributes such as width=\"10\"".to_owned());
+        };
+        from = at + 1 + length;
+        if name.starts_with('/') {
             depth = depth.saturating_sub(1);
             continue;
         }
-        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || "?:_-".contains(*c)).collect();
-        if !ELEMENTS.contains(&name.as_str()) {
+        if !ELEMENTS.contains(&name) {
             return wrong(format!("one of the elements {} (found <{name}>)", ELEMENTS[..12].join(", ")));
         }
         elements += 1;
-        let tag = rest.split('>').next().unwrap_or_default();
-        if !tag.ends_with('/') && !name.starts_with('?') {
+        if !name.starts_with('?') && !rest[..length].ends_with('/') {
             depth += 1;
         }
         if depth > MOST_NESTED || elements > MOST_ELEMENTS {
             return wrong(format!("at most {MOST_ELEMENTS} elements, {MOST_NESTED} in one another"));
         }
-        for forbidden in ["href", "url(", "style=", "filter", "@import"] {
-            if tag.contains(forbidden) {
-                return wrong(format!("an element without `{forbidden}`"));
+        for (attribute, value) in attributes {
+            if !ATTRIBUTES.contains(&attribute) || value.contains("url(") || value.contains('&') {
+                return wrong(format!("an element without `{attribute}=\"{value}\"`"));
             }
-        }
-        if let Some(dashes) = tag.split("stroke-dasharray=").nth(1) {
-            let dashes = dashes.trim_start_matches(['"', '\'']).split(['"', '\'']).next().unwrap_or_default();
-            if dashes.split([' ', ',']).filter_map(|dash| dash.parse::<f32>().ok()).sum::<f32>() < 1.0
-                && dashes != "none"
-            {
+            let dashes = || value.split([' ', ',']).filter_map(|dash| dash.parse::<f32>().ok()).sum::<f32>();
+            if attribute == "stroke-dasharray" && value != "none" && !(1.0..=1e6).contains(&dashes()) {
                 return wrong("dashes of at least a point in all".to_owned());
             }
         }
     }
     None
+}
+
+/// Attributes that draw: none that reads, filters, masks or repeats.
+const ATTRIBUTES: [&str; 46] = [
+    "xmlns",
+    "viewBox",
+    "version",
+    "encoding",
+    "standalone",
+    "id",
+    "class",
+    "role",
+    "aria-label",
+    "xml:space",
+    "xml:lang",
+    "preserveAspectRatio",
+    "width",
+    "height",
+    "x",
+    "y",
+    "x1",
+    "y1",
+    "x2",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "rx",
+    "ry",
+    "d",
+    "points",
+    "transform",
+    "fill",
+    "fill-opacity",
+    "fill-rule",
+    "opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-opacity",
+    "stroke-dasharray",
+    "stroke-dashoffset",
+    "stroke-linecap",
+    "stroke-linejoin",
+    "stroke-miterlimit",
+    "font-family",
+    "font-size",
+    "font-style",
+    "font-weight",
+    "text-anchor",
+    "dominant-baseline",
+];
+
+/// Names and values.
+type Attributes<'a> = Vec<(&'a str, &'a str)>;
+
+/// Of a tag, behind its `<`: its name, its attributes, and how many bytes there are before its `>`. None: it has another form.
+fn tag(text: &str) -> Option<(&str, Attributes<'_>, usize)> {
+    let name_end = text.find(|c: char| c.is_whitespace() || c == '>' || (c == '/' && !text.starts_with('/')))?;
+    let name_end = if text.starts_with('/') { text.find('>')? } else { name_end };
+    let (name, mut rest) = text.split_at(name_end);
+    let mut attributes = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        let end = rest.trim_start_matches(['/', '?']);
+        if end.starts_with('>') {
+            let before = text.len() - end.len();
+            return Some((name.trim_end(), attributes, before));
+        }
+        let (attribute, value) = rest.split_once('=')?;
+        let value = value.trim_start();
+        let quote = value.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+        let (value, behind) = value[1..].split_once(quote)?;
+        attributes.push((attribute.trim_end(), value));
+        rest = behind;
+    }
 }
 
 #[cfg(test)]
@@ -180,6 +271,7 @@ mod tests {
             (format!("{lines}{}x", "- ".repeat(300)), "lists"),
             (format!("{lines}{}", "word ".repeat(700_000)), "paragraph"),
             (format!("{lines}a $\\rule{{1000000em}}{{1em}}$"), "formula"),
+            ("a\n\n$$\n\\rule{1000000em}{1em}\n$$".to_owned(), "formula"),
         ] {
             let (line, expected) = of("curriculum/week1/day1/lesson.md", &text).expect(says);
             assert!(line == 4 || says == "table", "{line}: {expected}");
@@ -192,6 +284,14 @@ mod tests {
             format!("<svg>{}", "<g>".repeat(100_000)),
             format!("<svg>{}", "<rect/>".repeat(100_000)),
             "<svg><line stroke-dasharray=\"0.0001 0.0001\"/></svg>".to_owned(),
+            "<svg><line stroke-dasharray =\"0.0001 0.0001\"/></svg>".to_owned(),
+            "<svg><line stroke-dasharray='nan'/></svg>".to_owned(),
+            "<svg><rect id=\">\" filter=\"blur(1000000)\"/></svg>".to_owned(),
+            "<svg><rect style =\"f&#105;lter:blur(1000000px)\"/></svg>".to_owned(),
+            "<svg><rect width=10/></svg>".to_owned(),
+            "<svg><rect width=\"10".to_owned(),
+            format!("<svg>{}", "<g id=\"/>\">".repeat(1000)),
+            format!("<svg>{}", "<g><!--</g>-->".repeat(1000)),
         ] {
             assert!(of("a/b.svg", &svg).is_some(), "{}", &svg[..60.min(svg.len())]);
         }

@@ -94,7 +94,10 @@ impl Drawing {
     }
 
     /// Everything but the words, `pixels` wide and high.
-    fn rasterize(&self, tokens: &Tokens, pixels: [u32; 2]) -> Result<egui::ColorImage, String> {
+    ///
+    /// # Errors
+    /// What the renderer does not understand.
+    pub fn rasterize(&self, tokens: &Tokens, pixels: [u32; 2]) -> Result<egui::ColorImage, String> {
         let colored = COLOR.replace_all(&self.svg, |found: &regex::Captures<'_>| {
             let [r, g, b, _] = color(tokens, &found[1]).unwrap_or(tokens.text).to_srgba_unmultiplied();
             format!("#{r:02x}{g:02x}{b:02x}")

@@ -72,11 +72,20 @@ struct Picture {
 pub struct Formulas {
     laid: HashMap<Key, Result<Arc<DisplayList>, FormulaError>>,
     pictures: HashMap<PictureKey, Option<Picture>>,
+    /// Of all pictures.
+    pixels: usize,
 }
 
 /// Pictures kept before all are dropped and made anew as needed: several times what a lesson holds, and the way out for
 /// those of a scale or theme that is no longer shown.
 const PICTURES_KEPT: usize = 600;
+
+/// Pixels of all pictures that are kept: a hundred million bytes' worth of textures.
+const PIXELS_KEPT: usize = 25_000_000;
+
+/// The largest formula that is drawn, in em. A line length that somebody writes into a matrix makes one of any size.
+const MOST_WIDTH_EM: f64 = 200.0;
+const MOST_HEIGHT_EM: f64 = 80.0;
 
 /// White space around a picture for anti-aliased edges, in pixels.
 const MARGIN_PX: f64 = 1.0;
@@ -116,10 +125,12 @@ impl Formulas {
         let formula = Key { tex: tex.into(), style };
         let key = PictureKey { formula: formula.clone(), font_px: font_px.to_bits(), color };
         if !self.pictures.contains_key(&key) {
-            if self.pictures.len() >= PICTURES_KEPT {
+            if self.pictures.len() >= PICTURES_KEPT || self.pixels >= PIXELS_KEPT {
                 self.pictures.clear();
+                self.pixels = 0;
             }
             let picture = self.laid(&formula).ok().and_then(|list| rasterize(painter.ctx(), &list, font_px, color));
+            self.pixels += picture.as_ref().map_or(0, |picture| picture.size_px[0] * picture.size_px[1]);
             self.pictures.insert(key.clone(), picture);
         }
         let Some(Some(picture)) = self.pictures.get(&key) else { return };
@@ -135,6 +146,9 @@ impl Formulas {
 }
 
 fn lay_out(tex: &str, style: Style) -> Result<DisplayList, FormulaError> {
+    if let Some(message) = curriculum::of_formula(tex) {
+        return Err(FormulaError { message, range: None });
+    }
     // A formula that trips an assertion in the layout engine must not take the lesson with it.
     let outcome = std::panic::catch_unwind(|| {
         let nodes = ratex_parser::parse(tex).map_err(|error| FormulaError {
@@ -148,7 +162,13 @@ fn lay_out(tex: &str, style: Style) -> Result<DisplayList, FormulaError> {
         let options = ratex_layout::LayoutOptions::default().with_style(math_style);
         let root = ratex_layout::layout(&nodes, &options);
         ratex_layout::validate_layout(&root).map_err(|message| FormulaError { message, range: None })?;
-        Ok(ratex_layout::to_display_list(&root))
+        let list = ratex_layout::to_display_list(&root);
+        let fits = |em: f64, most: f64| em.is_finite() && em.abs() <= most;
+        if fits(list.width, MOST_WIDTH_EM) && fits(list.height, MOST_HEIGHT_EM) && fits(list.depth, MOST_HEIGHT_EM) {
+            return Ok(list);
+        }
+        let message = format!("a formula is at most {MOST_WIDTH_EM} em wide and {MOST_HEIGHT_EM} em high");
+        Err(FormulaError { message, range: None })
     });
     outcome.unwrap_or_else(|_| Err(FormulaError { message: "could not be laid out".to_owned(), range: None }))
 }
@@ -230,6 +250,15 @@ mod tests {
         let mut formulas = Formulas::default();
         for bad in ["{".repeat(50_000), r"\sqrt{".repeat(5_000), r"\def\a{\a\a}\a".to_owned(), String::new()] {
             let _ = formulas.measure(&bad, Style::Display);
+        }
+        // Without braces there is nothing to count.
+        for one in
+            [r"\sqrt", r"\hat", r"\frac", r"x^", r"\left(", r"\overline", r"\mathrm", r"\text", r"\begin{matrix}"]
+        {
+            let _ = formulas.measure(&one.repeat(4_000 / one.len()), Style::Display);
+        }
+        for large in [r"\begin{matrix} a \\[1000000em] b \end{matrix}", r"\rule{1000000em}{1em}"] {
+            assert!(formulas.measure(large, Style::Display).is_err(), "{large}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::disk::{now_ms, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 const FORMAT: &str = "lockstep-state";
@@ -134,11 +135,18 @@ pub(crate) fn import(root: &Path, from: &Path) -> Result<Imported, BundleError> 
         move |error| BundleError::File { what, error, path }
     };
     let format = |found: String| BundleError::Format { found, path: from.to_owned() };
-    let size = fs::metadata(from).map_err(file("read", from))?.len();
-    if size > MAX_BYTES {
-        return Err(format(format!("found {size} bytes")));
+    let told = fs::metadata(from).map_err(file("read", from))?;
+    if !told.is_file() || told.len() > MAX_BYTES {
+        return Err(format(if told.is_file() {
+            format!("found {} bytes", told.len())
+        } else {
+            "found no file".to_owned()
+        }));
     }
-    let text = fs::read_to_string(from).map_err(file("read", from))?;
+    // Whatever the system says of its size: no more than is accepted is read.
+    let mut text = String::new();
+    let read = fs::File::open(from).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    read.map_err(file("read", from))?;
     let bundle: Bundle = serde_json::from_str(&text).map_err(|error| format(error.to_string()))?;
     if bundle.format != FORMAT {
         return Err(format(format!("found the format `{}`", bundle.format)));

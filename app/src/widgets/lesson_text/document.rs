@@ -6,6 +6,16 @@
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::sync::Arc;
 
+/// Containers in one another: more are drawn as if they were not there. Drawing goes down with them.
+const MOST_NESTED: usize = 20;
+/// Parts of a text, a tenth of which is more than the longest lesson has.
+const MOST_EVENTS: usize = 100_000;
+/// Bytes of one paragraph, of one block of code, and rows of a table. The checks of a course's files (`curriculum/src/limits.rs`)
+/// say where one is too long; they know no Markdown, and words come from quizzes too.
+const MOST_PARAGRAPH_BYTES: usize = 64_000;
+const MOST_CODE_BYTES: usize = 256_000;
+const MOST_ROWS: usize = 500;
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     pub blocks: Vec<Block>,
@@ -111,10 +121,10 @@ impl Document {
             | Options::ENABLE_GFM
             | Options::ENABLE_HEADING_ATTRIBUTES;
         let mut builder = Builder::default();
-        for event in Parser::new_ext(markdown, options) {
-            builder.event(event);
-        }
-        builder.finish()
+        let mut events = Parser::new_ext(markdown, options);
+        events.by_ref().take(MOST_EVENTS).for_each(|event| builder.event(event));
+        let is_cut = events.next().is_some();
+        builder.finish(is_cut)
     }
 }
 
@@ -150,6 +160,10 @@ struct Table {
 
 struct Builder {
     open: Vec<(Open, Vec<Block>)>,
+    /// Containers that were one too many, and end before the others do.
+    skipped: usize,
+    /// Bytes of the paragraph at hand.
+    bytes: usize,
     links: Vec<String>,
     ids: usize,
     pieces: Vec<Piece>,
@@ -167,6 +181,8 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             open: vec![(Open::Document, Vec::new())],
+            skipped: 0,
+            bytes: 0,
             links: Vec::new(),
             ids: 0,
             pieces: Vec::new(),
@@ -187,21 +203,19 @@ impl Builder {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match (&mut self.code, &mut self.html) {
-                (Some((_, _, code)), _) => code.push_str(&text),
-                (None, Some(html)) => html.push_str(&text),
+                (Some((_, _, code)), _) => push_within(code, &text, MOST_CODE_BYTES),
+                (None, Some(html)) => push_within(html, &text, MOST_PARAGRAPH_BYTES),
                 (None, None) => self.text(&text, self.style),
             },
             Event::Code(text) => self.text(&text, TextStyle { code: true, ..self.style }),
-            Event::InlineMath(tex) => self.pieces.push(Piece::Formula { tex: (&*tex).into() }),
-            Event::DisplayMath(tex) if self.table.is_some() || self.heading.is_some() => {
-                self.pieces.push(Piece::Formula { tex: (&*tex).into() });
-            }
+            Event::InlineMath(tex) => self.formula(&tex),
+            Event::DisplayMath(tex) if self.table.is_some() || self.heading.is_some() => self.formula(&tex),
             Event::DisplayMath(tex) => {
                 self.flush_paragraph();
                 self.push(Block::Formula { tex: tex.trim().into() });
             }
             Event::Html(html) => match &mut self.html {
-                Some(open) => open.push_str(&html),
+                Some(open) => push_within(open, &html, MOST_PARAGRAPH_BYTES),
                 None => self.html_block(&html),
             },
             Event::InlineHtml(html) => match &*html {
@@ -304,7 +318,9 @@ impl Builder {
             TagEnd::TableRow => {
                 if let Some(table) = &mut self.table {
                     let row = std::mem::take(&mut table.row);
-                    table.rows.push(row);
+                    if table.rows.len() < MOST_ROWS {
+                        table.rows.push(row);
+                    }
                 }
             }
             TagEnd::Table => {
@@ -325,6 +341,10 @@ impl Builder {
 
     fn begin(&mut self, what: Open) {
         self.flush_paragraph();
+        if self.open.len() >= MOST_NESTED {
+            self.skipped += 1;
+            return;
+        }
         self.open.push((what, Vec::new()));
     }
 
@@ -332,6 +352,10 @@ impl Builder {
     /// never closed ends with what holds it.
     fn close(&mut self) {
         self.flush_paragraph();
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
         if self.open.len() < 2 {
             return;
         }
@@ -363,8 +387,11 @@ impl Builder {
                 None => ("More".to_owned(), rest),
             };
             rest = after;
-            let id = self.next_id();
-            self.begin(Open::Fold { id, summary });
+            // Nothing says that a fold ends, so none is counted as skipped.
+            if self.open.len() < MOST_NESTED {
+                let id = self.next_id();
+                self.begin(Open::Fold { id, summary });
+            }
         }
         let ends = rest.ends_with("</details>");
         let inner = rest.strip_suffix("</details>").unwrap_or(rest).trim();
@@ -381,7 +408,17 @@ impl Builder {
         }
     }
 
+    fn formula(&mut self, tex: &str) {
+        self.bytes += tex.len();
+        if self.bytes <= MOST_PARAGRAPH_BYTES {
+            self.pieces.push(Piece::Formula { tex: tex.into() });
+        }
+    }
+
     fn text(&mut self, text: &str, style: TextStyle) {
+        let left = MOST_PARAGRAPH_BYTES.saturating_sub(self.bytes);
+        self.bytes += text.len();
+        let text = &text[..text.floor_char_boundary(left)];
         match self.pieces.last_mut() {
             Some(Piece::Plain { text: last, style: same }) if *same == style => last.push_str(text),
             _ => self.pieces.push(Piece::Plain { text: text.to_owned(), style }),
@@ -389,6 +426,7 @@ impl Builder {
     }
 
     fn take_text(&mut self) -> Text {
+        self.bytes = 0;
         Text { id: self.next_id(), pieces: std::mem::take(&mut self.pieces) }
     }
 
@@ -397,6 +435,7 @@ impl Builder {
         let blank = self.pieces.iter().all(|p| matches!(p, Piece::Plain { text, .. } if text.trim().is_empty()));
         if blank {
             self.pieces.clear();
+            self.bytes = 0;
             return;
         }
         let text = self.take_text();
@@ -417,14 +456,24 @@ impl Builder {
         self.ids - 1
     }
 
-    fn finish(mut self) -> Document {
-        while self.open.len() > 1 {
+    fn finish(mut self, is_cut: bool) -> Document {
+        while self.skipped > 0 || self.open.len() > 1 {
             self.close();
         }
         self.flush_paragraph();
+        if is_cut {
+            self.text("The text is too long: the rest is not shown.", TextStyle::default());
+            self.flush_paragraph();
+        }
         let blocks = self.open.pop().map(|(_, blocks)| blocks).unwrap_or_default();
         Document { blocks, links: self.links, texts: self.ids }
     }
+}
+
+/// Adds what there is room for.
+fn push_within(text: &mut String, more: &str, most: usize) {
+    let left = most.saturating_sub(text.len());
+    text.push_str(&more[..more.floor_char_boundary(left)]);
 }
 
 fn heading_level(level: HeadingLevel) -> u8 {
@@ -450,67 +499,4 @@ fn column(alignment: Alignment) -> Column {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lesson_becomes_blocks() {
-        let doc = Document::parse(
-            "# Title {#top}\n\nText with **bold *both***, `code`, $n^2$ and [a link](week1/day4).\n\n\
-             $$ x = 1 $$\n\n```cuda title\nint i;\n```\n\n1. one\n   - inner\n2. two\n\n> [!TIP]\n> Look.\n\n\
-             | a | b |\n|--:|---|\n| $1$ | two |\n\n---\n",
-        );
-        let kinds: Vec<_> = doc
-            .blocks
-            .iter()
-            .map(|block| match block {
-                Block::Heading { level: 1, id: Some(id), .. } if id == "top" => "heading",
-                Block::Paragraph(_) => "paragraph",
-                Block::Formula { .. } => "formula",
-                Block::Code { language, info, text, .. }
-                    if language == "cuda" && info == "title" && text == "int i;" =>
-                {
-                    "code"
-                }
-                Block::List { start: Some(1), items } if items.len() == 2 && items[0].blocks.len() == 2 => "list",
-                Block::Quote { alert: Some(AlertKind::Tip), .. } => "quote",
-                Block::Table { columns, head, rows, .. } if columns[0] == Column::Right && head.len() == 2 => {
-                    assert_eq!(rows.len(), 1);
-                    "table"
-                }
-                Block::Rule => "rule",
-                other => panic!("{other:?}"),
-            })
-            .collect();
-        assert_eq!(kinds, ["heading", "paragraph", "formula", "code", "list", "quote", "table", "rule"]);
-        assert_eq!(doc.links, ["week1/day4"]);
-    }
-
-    #[test]
-    fn folds_hold_their_blocks() {
-        let doc = Document::parse("<details><summary>Why?</summary>\n\nBecause.\n\n- a\n\n</details>\n\nAfter.");
-        let [Block::Fold { summary, blocks, .. }, Block::Paragraph(after)] = doc.blocks.as_slice() else {
-            panic!("{:?}", doc.blocks)
-        };
-        assert_eq!((summary.as_str(), blocks.len()), ("Why?", 2));
-        assert_eq!(after.plain(), "After.");
-    }
-
-    #[test]
-    fn broken_markup_still_gives_its_words() {
-        for text in [
-            "<details>\n\nnever closed",
-            "> <details>\n>\n> in a quote\n\nafter",
-            "- <details>\n\n  in an item\n",
-            "</details>",
-            "$unclosed",
-            "| a |\n|---|\n| b | c | d |",
-            "**",
-            "[x](",
-            "\u{0}",
-        ] {
-            let doc = Document::parse(text);
-            assert!(!doc.blocks.is_empty() || text.starts_with("</"), "{text:?} gave nothing");
-        }
-    }
-}
+mod tests;
