@@ -29,7 +29,7 @@ pub(crate) use resolve::struct_layout;
 pub use resolve::{
     Geometry, Resolved, ResolvedBuffer, ResolvedLaunch, ResolvedParam, ResolvedScalar, index_of, size_name,
 };
-pub use step::{Given, Step};
+pub use step::{Given, Step, given_text};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
 pub use view::{ResolvedView, Tensor, View};

@@ -173,10 +173,30 @@ enum Command {
     Worker(worker::Args),
 }
 
+/// Prints help, the version or what is wrong with the usage: status 0 for the first two, where they could be printed, else 2.
+fn help(asked: &clap::Error) -> ExitCode {
+    let printed = asked.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+    match printed {
+        Err(error) if !asked.use_stderr() && error.kind() != std::io::ErrorKind::BrokenPipe => {
+            out::remark(&format!("lockstep: the output could not be written: {error}"));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(u8::try_from(asked.exit_code()).unwrap_or(2)),
+    }
+}
+
 /// Parses the command line and runs what it asks for.
 pub fn main() -> ExitCode {
-    // clap ends the process itself: status 0 for help and version, 2 for wrong usage.
-    let cli = Cli::parse();
+    // A limit of file sizes (`ulimit -f`) is then an error to tell and not the end.
+    #[cfg(unix)]
+    // SAFETY: ignoring a signal installs no handler code.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) => return help(&asked),
+    };
     let places = cli.places;
     let Some(command) = cli.command else { return window(&places, crate::app::WindowOptions::default()) };
     let wants_json = command.wants_json();

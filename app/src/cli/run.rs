@@ -6,7 +6,7 @@ mod options;
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, content, json, out, report, usage};
 use gpu_core::job::{Job, Outcome};
-use gpu_core::spec::Spec;
+use gpu_core::spec::{Spec, given_text};
 use serde_json::json as object;
 use std::path::{Path, PathBuf};
 
@@ -132,8 +132,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
 fn spec_of(path: &Path) -> Result<Spec, Failure> {
     let mut spec = Spec::parse(&content::read(path)?, &path.display().to_string()).map_err(usage)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let read = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
-    spec.read_given(read).map_err(|missing| usage(format!("{}: a step's `given`: {missing}", path.display())))?;
+    spec.read_given(|file| given_text(&folder.join(file)))
+        .map_err(|missing| usage(format!("{}: a step's `given`: {missing}", path.display())))?;
     Ok(spec)
 }
 

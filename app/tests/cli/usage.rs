@@ -84,7 +84,12 @@ fn a_missing_compiler_names_setup() {
 #[test]
 fn doctor_is_content_with_a_compiler_and_every_remark_says_what_to_do() {
     let machine = Machine::new();
+    // A folder of somebody else's: Python would import from the one that a terminal is in.
+    for module in ["csv", "email", "site", "importlib", "pathlib"] {
+        machine.file(&format!("{module}.py"), "open('taken.txt', 'w')");
+    }
     let ended = machine.run(&["doctor"]);
+    assert!(!machine.path("taken.txt").exists(), "a file of the folder ran");
     ended.shows(&["Ready.", "NVRTC", "sandbox", "Python"]);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("note")) {
@@ -101,6 +106,29 @@ fn a_data_folder_that_cannot_be_written_is_told() {
     let ended = end(command);
     assert_eq!(ended.status, 2);
     assert!(ended.stdout.contains("LOCKSTEP_DATA"), "{}", ended.stdout);
+}
+
+/// Where no path can be told to a worker, that is said; a program that lies there still finds itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let machine = Machine::new();
+    let odd = machine.path("").join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    std::fs::create_dir_all(&odd).unwrap();
+    let kernel = machine.file("k.cu", "extern \"C\" __global__ void k(float* a) { a[threadIdx.x] = 1.0f; }\n");
+    let mut command = machine.command(&["compile", &kernel]);
+    command.env("LOCKSTEP_DATA", odd.join("data"));
+    end(command).fails(2, &["not UTF-8", "LOCKSTEP_DATA"]);
+    let program = odd.join("lockstep");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_lockstep"), &program)
+        .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_lockstep"), &program).map(drop))
+        .unwrap();
+    let known = machine.command(&["compile", &kernel]);
+    let mut command = std::process::Command::new(&program);
+    command.args(known.get_args()).envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(std::process::Stdio::null());
+    end(command).shows(&["compiled for"]);
 }
 
 #[test]
@@ -147,7 +175,7 @@ fn remote_machines_are_remembered_and_forgotten() {
 #[test]
 fn a_full_disk_is_told() {
     let machine = Machine::new();
-    for arguments in [&["list"][..], &["list", "--json"], &["doctor"]] {
+    for arguments in [&["list"][..], &["list", "--json"], &["doctor"], &["--help"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = machine.command(arguments);
         command.stdout(full);

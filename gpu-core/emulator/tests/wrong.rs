@@ -342,6 +342,18 @@ fn what_never_ends_is_ended() {
     );
 }
 
+/// Its threads are more than 64 bits count.
+#[test]
+fn the_largest_grid_ends_with_its_first_fault() {
+    let module = load(DIALECTS[0]);
+    let mut memory = memory();
+    let a = upload_u32(&mut memory, "a", &[0; 32]);
+    let launch = Launch::new("trap_it", [i32::MAX as u32, 65_535, 65_535], [32, 1, 1]).arg_u64(a);
+    let options = Options { time_limit: Some(Duration::from_secs(20)), ..Options::default() };
+    let outcome = ptx_emulator::launch(&module, &mut memory, &launch, &options, &Default::default());
+    assert!(kinds(&outcome).contains(&FaultKind::Trap), "{:#?}", outcome.faults);
+}
+
 #[test]
 fn stop_is_seen_at_once() {
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -114,7 +114,7 @@ pub fn name(fault: &mut Fault, arrays: &[Array]) {
     let line = fault.source.as_ref().map_or(0, |source| source.line);
     let mut here = arrays.iter().filter(|array| !array.is_shared && array.used.contains(&line));
     if let (Some(array), None) = (here.next(), here.next()) {
-        let bytes: u64 = array.extents.iter().product::<u64>() * array.element_bytes;
+        let bytes = array.extents.iter().fold(array.element_bytes, |all, extent| all.saturating_mul(*extent));
         let alone = fault.allocation.as_ref().is_some_and(|allocation| allocation.bytes == bytes);
         let name =
             if alone { format!("`{}`", array.name) } else { format!("the local arrays, at `{}`: `stack`", array.name) };

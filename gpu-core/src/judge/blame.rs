@@ -31,7 +31,7 @@ impl Writes {
         stop: &AtomicBool,
     ) -> Result<Option<Self>, RunError> {
         let of = |launch: &Launch<'_>| launch.geometry.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
-        if sequence.launches.iter().map(of).sum::<u64>() > MAX_BLOCKS {
+        if sequence.launches.iter().map(of).fold(0, u64::saturating_add) > MAX_BLOCKS {
             return Ok(None);
         }
         let mut sequence = sequence.clone();

@@ -43,7 +43,8 @@ pub(super) fn find(
     stop: &AtomicBool,
 ) -> Result<Option<FirstNonfinite>, RunError> {
     let blocks = |extents: [u32; 3]| extents.iter().map(|extent| u64::from(*extent)).product::<u64>();
-    if sequence.launches.iter().map(|launch| blocks(launch.geometry.grid)).sum::<u64>() > MAX_BLOCKS {
+    let all = sequence.launches.iter().map(|launch| blocks(launch.geometry.grid)).fold(0, u64::saturating_add);
+    if all > MAX_BLOCKS {
         return Ok(None);
     }
     let log = NonfiniteLog::default();

@@ -46,8 +46,7 @@ impl Spec {
         })?;
         let mut spec = Self::parse(text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let read = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
-        spec.read_given(read).map_err(|missing| {
+        spec.read_given(|file| super::step::given_text(&folder.join(file))).map_err(|missing| {
             let line = text.lines().position(|line| line.trim_start().starts_with("given")).unwrap_or(0);
             fail(line as u32 + 1, 1, "a readable file for a step's `given`", missing)
         })?;

@@ -39,6 +39,28 @@ pub struct Given {
     pub text: String,
 }
 
+/// Longest kernel of a step's `given`, in bytes.
+const MOST_GIVEN_BYTES: u64 = 1 << 20;
+
+/// The text of a file that a spec names. Whoever wrote that may have put a device or a pipe there: only a regular file is
+/// opened, and no more of it is read than a kernel has.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn given_text(path: &std::path::Path) -> Result<String, String> {
+    use std::io::Read;
+    let words = |error: std::io::Error| error.to_string();
+    if !std::fs::metadata(path).map_err(words)?.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(words)?.take(MOST_GIVEN_BYTES + 1).read_to_end(&mut bytes).map_err(words)?;
+    if bytes.len() as u64 > MOST_GIVEN_BYTES {
+        return Err(format!("it has more than {MOST_GIVEN_BYTES} bytes (1 MiB)"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
 impl Spec {
     /// The first step that launches a kernel of the learner's.
     pub fn own_step(&self) -> Option<&Step> {
@@ -225,6 +247,28 @@ pub(super) fn check_args(r: &mut Reader<'_>, spec: &Spec, place: impl Fn(&str) -
             let key = format!("param[{index}]");
             let span = place(&key).unwrap_or(0..0);
             r.problem(&key, span, "a step whose `args` name it", format!("none that takes `{}`", param.name()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::given_text;
+
+    #[test]
+    fn only_a_regular_file_of_a_kernels_size_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("k.cu");
+        std::fs::write(&path, "x").expect("a file");
+        assert_eq!(given_text(&path).as_deref(), Ok("x"));
+        std::fs::write(&path, vec![b' '; 2 << 20]).expect("a file");
+        assert!(given_text(&path).is_err_and(|why| why.contains("1 MiB")));
+        assert!(given_text(folder.path()).is_err() && given_text(&folder.path().join("none")).is_err());
+        #[cfg(unix)]
+        {
+            let link = folder.path().join("zero.cu");
+            std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+            assert!(given_text(&link).is_err_and(|why| why.contains("regular")));
         }
     }
 }

@@ -144,7 +144,10 @@ impl MapSpec {
         let positive = |key: &str, axis: usize, expr: &Expr| {
             let key = format!("{at}.{key}[{axis}]");
             let value = expr.eval(size).map_err(|error| (key.clone(), error.0))?;
-            u64::try_from(value).ok().filter(|value| *value > 0).ok_or((key, format!("{value} is not positive")))
+            // More than any buffer has: what is made of it fits 64 bits.
+            let most = 1 << 40;
+            let fits = |value: &u64| (1..=most).contains(value);
+            u64::try_from(value).ok().filter(fits).ok_or((key, format!("{value} is not between 1 and {most}")))
         };
         let all = |key: &str, list: &[Expr]| {
             list.iter().enumerate().map(|(axis, expr)| positive(key, axis, expr)).collect::<Result<Vec<u64>, _>>()
@@ -174,13 +177,17 @@ impl MapSpec {
         }
         let strides = match &self.strides {
             Some(strides) => all("strides", strides)?,
-            None => (1..sizes.len()).map(|axis| sizes[axis..].iter().product()).collect(),
+            None => {
+                let product = |all: u64, size: &u64| all.saturating_mul(*size);
+                (1..sizes.len()).map(|axis| sizes[axis..].iter().fold(1, product)).collect()
+            }
         };
         if strides.len() + 1 != sizes.len() {
             let message = format!("{} strides for {} dimensions; one fewer is wanted", strides.len(), sizes.len());
             return Err((format!("{at}.strides"), message));
         }
-        let reach: u64 = sizes.iter().zip(strides.iter().chain([&1])).map(|(size, stride)| (size - 1) * stride).sum();
+        let reach = sizes.iter().zip(strides.iter().chain([&1]));
+        let reach = reach.map(|(size, stride)| (size - 1).saturating_mul(*stride)).fold(0, u64::saturating_add);
         let elements = in_elements(tensor.elements);
         if reach >= elements {
             let message = format!("the view reaches element {reach}; `{}` has {elements}", self.of);

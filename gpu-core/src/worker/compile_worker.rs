@@ -39,12 +39,17 @@ pub fn serve() -> Result<(), WireError> {
     // Read on another thread: when the lab goes away, this process ends even in the middle of a compilation.
     let (incoming, messages) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        while let Ok(message) = from.receive::<ToCompiler>() {
-            if incoming.send(message).is_err() {
-                break;
+        let why = loop {
+            match from.receive::<ToCompiler>() {
+                Ok(message) => {
+                    if incoming.send(message).is_err() {
+                        break WireError::Closed;
+                    }
+                }
+                Err(why) => break why,
             }
-        }
-        std::process::exit(0);
+        };
+        super::leave(&why);
     });
     while let Ok(message) = messages.recv() {
         let ToCompiler::Compile { source, arch } = message else { continue };

@@ -28,7 +28,11 @@ pub fn serve() -> Result<(), WireError> {
     let (incoming, messages) = channel();
     let stop_flag = stop.clone();
     std::thread::spawn(move || {
-        while let Ok(message) = from.receive::<ToDevice>() {
+        let why = loop {
+            let message = match from.receive::<ToDevice>() {
+                Ok(message) => message,
+                Err(why) => break why,
+            };
             match message {
                 // Taken at once: the main thread is busy with the task that shall stop.
                 ToDevice::Stop => stop_flag.store(true, Ordering::Relaxed),
@@ -38,13 +42,13 @@ pub fn serve() -> Result<(), WireError> {
                         stop_flag.store(false, Ordering::Relaxed);
                     }
                     if incoming.send(other).is_err() {
-                        break;
+                        break WireError::Closed;
                     }
                 }
             }
-        }
+        };
         // The lab is gone. A kernel may be running for ever on the main thread: leave without it.
-        std::process::exit(0);
+        super::leave(&why);
     });
     let (drains, drained) = channel();
     let forwarder = sender.clone();

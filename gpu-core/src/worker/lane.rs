@@ -327,6 +327,7 @@ impl Lane {
         };
         let role = self.role();
         self.shared.note_worker(&role, worker.pid(), true);
+        let large = large(&task, self.choice == DeviceChoice::Emulator);
         let task = ToDevice::Task { task: Box::new(task), console_bytes: self.shared.limits().console_bytes };
         worker.send(&task).map_err(|error| Outcome::Environment(error.to_string()))?;
         // The emulator keeps its own limit, which a busy machine stretches.
@@ -371,12 +372,18 @@ impl Lane {
                 }
                 Waited::TimedOut if stopping => break Outcome::Stopped,
                 Waited::TimedOut => {
-                    break Outcome::LimitExceeded(format!(
-                        "nothing was finished within {:.0} s, so the run was ended. Unless this machine is busy, look for a loop that never ends or \
-                         a barrier that not all threads reach. Where the arrays have billions of elements, that alone \
-                         can take so long: choose a smaller size, or allow more time",
-                        time.as_secs_f64()
-                    ));
+                    let seconds = time.as_secs_f64();
+                    let ended = format!("nothing was finished within {seconds:.0} s, so the run was ended");
+                    break Outcome::LimitExceeded(match large {
+                        Some(large) => format!(
+                            "{ended}. {large}: filling and comparing them alone can take so long. Choose a smaller size, or \
+                             allow more time"
+                        ),
+                        None => format!(
+                            "{ended}. Unless this machine is busy, look for a loop that never ends or a barrier that not all \
+                             threads reach"
+                        ),
+                    });
                 }
                 Waited::Ended(_) if stopping => break Outcome::Stopped,
                 Waited::Ended(error) => {
@@ -467,4 +474,20 @@ pub fn list_devices(shared: &Shared, stop: &AtomicBool) -> Result<Vec<DeviceInfo
             worker.last_words()
         ))),
     }
+}
+
+/// The largest of a task's sizes with the bytes of its arrays, where they take longer than most kernels.
+fn large(task: &Task, is_emulated: bool) -> Option<String> {
+    const LARGE_BYTES: u64 = 1 << 30;
+    let (spec, sizes) = match task {
+        Task::Run { spec, options, .. } if options.sizes.is_empty() => (spec, spec.check.get(..1)?),
+        Task::Run { spec, options, .. } => (spec, &options.sizes[..]),
+        Task::Check { spec, .. } | Task::Bench { spec, .. } if is_emulated => (spec, &spec.emulator_check[..]),
+        Task::Check { spec, .. } | Task::Bench { spec, .. } => (spec, &spec.check[..]),
+        Task::Ceilings { .. } => return None,
+    };
+    let bytes = |size| spec.resolve(size).ok().map(|resolved| (resolved.buffer_bytes(), size));
+    let (bytes, size) = sizes.iter().filter_map(bytes).max_by_key(|(bytes, _)| *bytes)?;
+    let name = crate::spec::size_name(size);
+    (bytes >= LARGE_BYTES).then(|| format!("At {name} the arrays have {:.1} GB", bytes as f64 / 1e9))
 }

@@ -34,8 +34,14 @@ impl LabConfig {
     /// This program as its own worker, on this machine.
     pub fn new(data_dir: PathBuf) -> Self {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lockstep"));
+        let program = match program.to_str() {
+            Some(program) => program.to_owned(),
+            // A path that is not UTF-8: the child, while it is still a copy of this process, finds itself.
+            None if cfg!(target_os = "linux") => "/proc/self/exe".to_owned(),
+            None => program.to_string_lossy().into_owned(),
+        };
         LabConfig {
-            worker_command: vec![program.to_string_lossy().into_owned(), "worker".to_owned()],
+            worker_command: vec![program, "worker".to_owned()],
             remote: None,
             remote_timeout: Duration::from_secs(120),
             data_dir,

@@ -23,7 +23,11 @@ pub fn serve(config: LabConfig) -> Result<(), WireError> {
     let (reader_lab, reader_theirs) = (lab.clone(), theirs.clone());
     std::thread::spawn(move || {
         let mut stops = HashMap::new();
-        while let Ok(message) = from.receive::<ToSupervisor>() {
+        let why = loop {
+            let message = match from.receive::<ToSupervisor>() {
+                Ok(message) => message,
+                Err(why) => break why,
+            };
             match message {
                 ToSupervisor::Limits(limits) => reader_lab.set_limits(limits),
                 ToSupervisor::Submit(id, job) => {
@@ -39,9 +43,9 @@ pub fn serve(config: LabConfig) -> Result<(), WireError> {
                     }
                 }
             }
-        }
+        };
         // The client is gone. Our workers see their input end and our death, and end too.
-        std::process::exit(0);
+        super::leave(&why);
     });
 
     let mut last_status = None;

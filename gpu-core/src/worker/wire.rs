@@ -89,6 +89,12 @@ pub enum WireError {
     TooLong(usize),
     #[error("a message cannot be read: {0}; install the same version of Lockstep on both sides")]
     Garbage(String),
+    /// Of all that is sent only the path of a file can fail to be encoded.
+    #[error(
+        "a path is not UTF-8 text, and workers cannot be told of it: keep the data folder (LOCKSTEP_DATA) and the compiler \
+         (LOCKSTEP_NVRTC) where all names are"
+    )]
+    Path,
     #[error("the connection broke: {0}")]
     Io(#[from] io::Error),
 }
@@ -123,8 +129,7 @@ impl<W: Write> Writer<W> {
 
 /// A message as a frame.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, WireError> {
-    let mut frame =
-        postcard::to_extend(message, vec![0_u8; 4]).map_err(|error| WireError::Garbage(error.to_string()))?;
+    let mut frame = postcard::to_extend(message, vec![0_u8; 4]).map_err(|_| WireError::Path)?;
     let bytes = frame.len() - 4;
     if bytes > MAX_FRAME_BYTES {
         return Err(WireError::TooLong(bytes));
@@ -234,6 +239,15 @@ mod tests {
         let error = Reader::start(&bytes[..]).err().unwrap();
         assert!(matches!(error, WireError::Version { .. }), "{error}");
         assert!(error.to_string().contains("same version"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_no_message_can_hold_is_named() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = std::path::Path::new(std::ffi::OsStr::from_bytes(b"/tmp/\xff")).to_owned();
+        let told = encode(&path).unwrap_err().to_string();
+        assert!(told.contains("not UTF-8") && told.contains("LOCKSTEP_DATA"), "{told}");
     }
 
     #[test]

@@ -83,8 +83,9 @@ pub fn known_or_found(regions: &[Region], image: &Image, function: usize, launch
 /// module the array that it belongs to, or [`NO_ARRAY`]; nothing if there are none.
 fn find(regions: &[Region], image: &Image, function: usize, launch: &Launch) -> Vec<u32> {
     let mut members = Vec::new();
-    let threads: u64 = launch.grid.iter().chain(&launch.block).map(|n| u64::from(*n)).product();
-    let Some(written) = image.written_arguments(function).filter(|_| threads > 1) else { return members };
+    // Their number can pass 64 bits.
+    let is_alone = launch.grid.iter().chain(&launch.block).all(|n| *n == 1);
+    let Some(written) = image.written_arguments(function).filter(|_| !is_alone) else { return members };
     // Through a pointer that was in memory, anything may be reached.
     if written.accesses.iter().any(|access| access.through.is_none()) {
         return members;
