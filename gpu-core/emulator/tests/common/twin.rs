@@ -1,7 +1,7 @@
 //! With the variable `LOCKSTEP_TWIN` set, every launch of the tests that is short is made twice more, by one host thread: on the
 //! fast paths and in the reference mode.
-//! Memory, counters, faults and the number of instructions must be the same. Kernels that read registers which nobody set, as
-//! a shuffle from an absent lane does, find what the warp before left there, which is not the same.
+//! Memory, counters, faults and the number of instructions must be the same. Kernels that read registers which nobody set
+//! find what the warp before left there, which may not be the same.
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
