@@ -284,7 +284,8 @@ pub(super) fn heads(
     for (index, head) in heads.into_iter().enumerate() {
         let row =
             Rect::from_min_size(strip.min + vec2(0.0, index as f32 * metrics.row), vec2(strip.width(), metrics.row));
-        let response = ui.interact(row, super::editor_id().with(("head", index)), Sense::click());
+        // A drag too, or the press would also go to the text below it.
+        let response = ui.interact(row, super::editor_id().with(("head", index)), Sense::click_and_drag());
         if response.hovered() || response.has_focus() {
             painter.rect_filled(row, 0.0, t.hover);
         }
