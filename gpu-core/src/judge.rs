@@ -14,6 +14,7 @@ pub(crate) mod explain;
 mod fills;
 mod fold;
 mod free_run;
+mod gaps;
 pub(crate) mod inputs;
 pub(crate) mod metric;
 mod narrow;

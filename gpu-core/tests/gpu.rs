@@ -12,6 +12,8 @@
 #[path = "gpu/steps.rs"]
 mod steps;
 mod support;
+#[path = "gpu/views.rs"]
+mod views;
 
 use gpu_core::bench::{self, BenchRequest, Compared, StopRule, Timing};
 use gpu_core::compile::{CompileReport, build, locate, nvrtc, options::Arch};
@@ -414,6 +416,30 @@ mod timed {
         )
         .unwrap_or_else(|error| panic!("{error}"));
         assert!(!report.passed_check && report.points.is_empty());
+    }
+
+    /// A product of 2048 has 17 billion operations: after timing a sample of its elements is computed in float64.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn what_is_too_large_to_compute_is_checked_by_a_sample() {
+        let mut gpu = gpu();
+        let arch = gpu.device.info().arch.clone();
+        let spec = Spec::parse(views::PRODUCT, "product.toml").unwrap_or_else(|error| panic!("{error}"));
+        let go_on = AtomicBool::new(false);
+        for (factor, rejected) in [("1.0f", false), ("(n > 1000 ? 1.01f : 1.0f)", true)] {
+            let compiled = compile(&views::PRODUCT_KERNEL.replace("FACTOR", factor), &arch);
+            let started = Instant::now();
+            let report = bench::measure(gpu.device.as_mut(), &compiled, None, &spec, &quick(), &mut |_| {}, &go_on)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert!(report.passed_check, "{}", report.summary);
+            let point = &report.points[0];
+            println!("{:?} in {:?}: {:?}", point.stats.map(|stats| stats.median_ns), started.elapsed(), point.rejected);
+            assert_eq!(point.rejected.is_some(), rejected, "{:?}", point.rejected);
+            if let Some(why) = &point.rejected {
+                assert!(why.contains("wrong after timing"), "{why}");
+            }
+            assert!(!point.caveats.iter().any(|caveat| caveat.contains("too large for the float64 reference")));
+        }
     }
 
     #[test]

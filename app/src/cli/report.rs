@@ -113,7 +113,7 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
         text += &format!("; {}", thread(id));
     }
     if fault.occurrences > 1 {
-        text += &format!(" and {} more", grouped(fault.occurrences - 1));
+        text += &format!(" (and {} more like it)", grouped(fault.occurrences - 1));
     }
     if let Some(launch) = &fault.launch {
         text += &format!("; in {launch}");

@@ -92,7 +92,7 @@ fn against_oracle(
             buffers.read(index, 0, &mut buffer.bytes)?;
         }
     }
-    let mut comparison = compare::compare(&own.case, &arguments, &expected, bench.spec, None);
+    let mut comparison = compare::compare(&own.case, &arguments, &expected, bench.spec, None, None);
     if comparison.mismatch_count == 0 {
         comparison.violated = judge::violated(oracle, &own.case, &arguments);
     }

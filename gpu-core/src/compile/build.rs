@@ -2,7 +2,9 @@
 
 use super::nvrtc::{COMPILATION, INVALID_OPTION, Nvrtc, OUT_OF_MEMORY, SUCCESS};
 use super::options::{Arch, nvrtc_options};
-use super::{CompileReport, Diagnostic, Severity, Toolchain, constants, diagnostics, host_code, resources, standins};
+use super::{
+    CompileReport, Diagnostic, Severity, Toolchain, constants, diagnostics, host_code, resources, slips, standins,
+};
 use crate::job::Source;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -131,6 +133,9 @@ fn attempt(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) ->
         report.cubin = raw.cubin;
     }
     explain_constants(&mut report, source);
+    if report.succeeded {
+        report.diagnostics.extend(slips::found(source));
+    }
     Ok(report)
 }
 

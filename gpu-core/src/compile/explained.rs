@@ -3,8 +3,8 @@
 
 use super::declared::{self, kernels};
 use super::diagnostics::Context;
-use super::standins;
 use super::{Diagnostic, Severity};
+use super::{scopes, standins};
 use crate::spec::Dtype;
 
 /// What NVRTC says of a kernel whose parameters have a type that it does not know, and of nothing else.
@@ -35,7 +35,8 @@ pub fn explain(found: Vec<Diagnostic>, context: &Context<'_>) -> Vec<Diagnostic>
             let line = context.source_text.lines().nth(diagnostic.line.saturating_sub(1) as usize).unwrap_or_default();
             let said = diagnostic.message.lines().next().unwrap_or_default();
             let line = if ours { line } else { "" };
-            if let Some(words) = words(said, line, context.source_text, diagnostic.line) {
+            let count = scopes::constant_argument(said, line, diagnostic.column);
+            if let Some(words) = count.or_else(|| words(said, line, context.source_text, diagnostic.line)) {
                 let said = said.trim_end_matches('.');
                 diagnostic.message = format!("{words} (the compiler says: {said})");
             }
@@ -151,7 +152,7 @@ fn words(said: &str, line: &str, text: &str, number: u32) -> Option<String> {
         );
     }
     if said.starts_with("identifier \"") {
-        return undefined(first, line, text);
+        return scopes::ended(text, first, number).or_else(|| undefined(first, line, text));
     }
     if said.starts_with("namespace \"std\" has no member") {
         return Some(of_std(second));

@@ -38,7 +38,9 @@ pub(super) fn launch(device: &mut dyn Device, case: &Case<'_>, stop: &AtomicBool
     let mut arguments: Vec<Argument> = inputs::arguments(case.resolved, case.seed);
     let Some(mut report) = device.run_again(case.sequence, &mut arguments, stop)? else { return Ok(None) };
     let mut comparison = match report.completed {
-        true => compare::compare(case.resolved, &arguments, case.expected, case.spec, None),
+        true => {
+            compare::compare(case.resolved, &arguments, case.expected, case.spec, None, report.unwritten.as_deref())
+        }
         false => Comparison::default(),
     };
     let right = report.completed && report.faults.is_empty() && report.corruptions.is_empty();
@@ -50,11 +52,15 @@ pub(super) fn launch(device: &mut dyn Device, case: &Case<'_>, stop: &AtomicBool
     // What it looks like speaks of the first launch.
     comparison.patterns = vec!["kept_state"];
     comparison.right_corner = None;
-    let names: Vec<String> = case.changed.iter().take(3).map(|name| format!("`{name}`")).collect();
-    let words = format!(
+    Ok(Some(Again { words: words(case.changed), report, comparison }))
+}
+
+/// The beginning of the sentence, with the variables that the first launch changed.
+pub(super) fn words(changed: &[String]) -> String {
+    let names: Vec<String> = changed.iter().take(3).map(|name| format!("`{name}`")).collect();
+    format!(
         "the first launch is right and the second is not: it finds what the first one left in {}, for a `__device__` variable keeps \
          its value. Set it back before the kernel ends. In the second launch ",
         names.join(", ")
-    );
-    Ok(Some(Again { words, report, comparison }))
+    )
 }

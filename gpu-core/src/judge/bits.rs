@@ -2,7 +2,7 @@
 
 use super::compare::{Comparison, PATTERN_SAMPLE, TABLE_ROWS, Wrong};
 use super::metric;
-use super::tensors::Output;
+use super::tensors::{Output, Unwritten, known_of};
 use crate::device::Buffer;
 use crate::formats::Stored;
 use crate::oracle::Expected;
@@ -25,16 +25,21 @@ pub(super) fn code(view: &ResolvedView, got: &Stored, expected: &Expected, eleme
 }
 
 /// Scales that nobody wrote: every value that they belong to is garbage, so they are named first.
-pub(super) fn note_unwritten(parts: &[(&ResolvedBuffer, &Buffer)], result: &mut Comparison) {
+pub(super) fn note_unwritten(parts: &[(&ResolvedBuffer, &Buffer)], unwritten: Unwritten<'_>, result: &mut Comparison) {
     for (shape, buffer) in parts {
         let poison = buffer.dtype.poison();
+        let known = known_of(unwritten, &shape.name);
         let elements = || buffer.bytes.chunks_exact(poison.len());
         let is_poison = |bytes: &[u8]| shape.role == Role::Out && bytes == poison;
         // A byte may well be meant to be what a byte is poisoned with; a whole buffer of them is not.
-        if poison.len() == 1 && !elements().all(is_poison) {
+        if known.is_none() && poison.len() == 1 && !elements().all(is_poison) {
             continue;
         }
-        for (index, bytes) in elements().enumerate().filter(|(_, bytes)| is_poison(bytes)) {
+        let is_missing = |index: usize, bytes: &[u8]| match known {
+            Some(known) => known.binary_search(&index).is_ok(),
+            None => is_poison(bytes),
+        };
+        for (index, bytes) in elements().enumerate().filter(|(index, bytes)| is_missing(*index, bytes)) {
             result.mismatch_count += 1;
             result.never_written += 1;
             result.element_count += 1;
@@ -61,6 +66,7 @@ pub(super) struct Exact<'a> {
     pub want: &'a Stored,
     pub expected: &'a Expected,
     pub parts: &'a [(&'a ResolvedBuffer, &'a Buffer)],
+    pub unwritten: Unwritten<'a>,
 }
 
 /// Compares scales, then codes: a wrong scale is the cause of wrong codes.
@@ -69,10 +75,11 @@ pub(super) fn compare(of: &Exact<'_>, rule: &OutputRule, result: &mut Comparison
     of.parts.iter().for_each(|(shape, buffer)| of.compare_part(shape, buffer, result));
     let (output, layout) = (of.output, &of.view.layout);
     let columns = layout.columns().max(1);
-    let values = layout.decode(of.want);
+    let (values, has_gaps) = (layout.decode(of.want), output.has_gaps());
     let (mut wrong, mut written) = (Wrong::default(), Vec::new());
     for (element, &want) in values.iter().enumerate().take(output.elements()) {
-        if layout.code_at(of.got, element) == layout.code_at(of.want, element) {
+        let is_equal = layout.code_at(of.got, element) == layout.code_at(of.want, element);
+        if is_equal && !(has_gaps && output.is_unwritten(element)) {
             continue;
         }
         let never_written = output.is_unwritten(element);
@@ -127,13 +134,17 @@ impl Exact<'_> {
             _ => dtype.decode(bytes),
         };
         result.element_count += shape.elements;
+        let known = known_of(self.unwritten, &shape.name);
+        let is_missing = |index: usize, got: &[u8]| match (known, dtype.poison()) {
+            (Some(known), _) => known.binary_search(&index).is_ok(),
+            (None, [one]) => super::tensors::is_unwritten_byte(&buffer.bytes, index, *one),
+            (None, poison) => got == poison,
+        };
+        let has_gaps = shape.role == Role::Out && known.is_some_and(|known| !known.is_empty());
         let pairs = buffer.bytes.chunks_exact(size).zip(want.chunks_exact(size));
-        for (index, (got, want)) in pairs.enumerate().filter(|(_, (got, want))| got != want) {
-            let is_poison = match dtype.poison() {
-                [one] => super::tensors::is_unwritten_byte(&buffer.bytes, index, *one),
-                poison => got == poison,
-            };
-            let never_written = shape.role == Role::Out && is_poison;
+        let is_wrong = |index: usize, got: &[u8], want: &[u8]| got != want || has_gaps && is_missing(index, got);
+        for (index, (got, want)) in pairs.enumerate().filter(|(index, (got, want))| is_wrong(*index, got, want)) {
+            let never_written = shape.role == Role::Out && is_missing(index, got);
             result.mismatch_count += 1;
             result.never_written += u64::from(never_written);
             if result.mismatches.len() < TABLE_ROWS {

@@ -3,7 +3,7 @@
 use super::bits;
 use super::draws::{self, Drawn};
 use super::metric::{self, Allowed};
-use super::tensors::{self, Output};
+use super::tensors::{self, Output, Unwritten};
 use crate::device::Argument;
 use crate::oracle::Expected;
 use crate::oracle::guess::Guess;
@@ -16,6 +16,8 @@ pub(super) const TABLE_ROWS: usize = 10;
 pub(super) const PATTERN_SAMPLE: usize = 1 << 16;
 /// A wrong result this close to the right one is a matter of rounding, not of indices.
 const NEARLY_RIGHT: f64 = 1e-2;
+/// The same of one element: sums that cancel to next to nothing are off by more of what is left.
+const NEAR_ITSELF: f64 = 0.1;
 
 /// What the comparison of all outputs found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +44,8 @@ pub struct Comparison {
     pub wrong: Vec<usize>,
     /// What does not hold of the outputs although each of their elements would do.
     pub violated: Option<String>,
+    /// In which rhythm elements were left out.
+    pub gaps: Option<String>,
     /// Where a short index would go round, and all is wrong from there on.
     pub narrow: Option<&'static str>,
     /// A mistake that would give just these numbers.
@@ -49,27 +53,29 @@ pub struct Comparison {
 }
 
 /// Compares every output of a case. `expected` is in the order of the outputs; `drawn` has what many runs gave, where
-/// an output is judged by them.
+/// an output is judged by them; `unwritten` what the device knows of elements that nobody wrote.
 pub fn compare(
     case: &Resolved,
     arguments: &[Argument],
     expected: &[Expected],
     spec: &Spec,
     drawn: Option<&[Drawn]>,
+    unwritten: Unwritten<'_>,
 ) -> Comparison {
     let mut result = Comparison::default();
-    for (number, (output, expected)) in tensors::outputs(case, arguments).iter().zip(expected).enumerate() {
+    let outputs = tensors::outputs_of(case, arguments, unwritten);
+    for (number, (output, expected)) in outputs.iter().zip(expected).enumerate() {
         let rule = spec.rule(output.name);
         let drawn = drawn.and_then(|drawn| drawn.get(number));
         let (indices, wrong) = match (&output.view, &expected.stored) {
             (Some((view, stored)), Some(want)) if view.layout.is_exact => {
                 let parts = tensors::written_parts(case, view, arguments);
-                let exact = bits::Exact { output, view, got: stored, want, expected, parts: &parts };
+                let exact = bits::Exact { output, view, got: stored, want, expected, parts: &parts, unwritten };
                 bits::compare(&exact, &rule, &mut result)
             }
             _ => {
                 if let Some((view, _)) = &output.view {
-                    bits::note_unwritten(&tensors::written_parts(case, view, arguments), &mut result);
+                    bits::note_unwritten(&tensors::written_parts(case, view, arguments), unwritten, &mut result);
                 }
                 compare_values(output, expected, &rule, drawn, &mut result)
             }
@@ -96,12 +102,13 @@ fn compare_values(
     let (allowed, measured) = metric::judge(output, expected, rule);
     let mut wrong = Wrong::default();
     let columns = output.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
+    let has_gaps = output.has_gaps();
     // Of this output alone, in units of what is allowed.
     let mut worst = 0.0_f64;
     for (index, (&got, want)) in output.values.iter().zip(&expected.values).enumerate() {
         let ratio = allowed.ratio(got, *want, expected.magnitude(index));
         // Right, and no expected NaN that the poison could pass for.
-        if ratio <= 1.0 && !want.is_nan() {
+        if ratio <= 1.0 && !want.is_nan() && !(has_gaps && output.is_unwritten(index)) {
             worst = worst.max(ratio);
             continue;
         }
@@ -171,6 +178,8 @@ pub(super) struct Wrong {
     /// for they cancel; beside what comes out of them only a rounding error is.
     error_squares: f64,
     want_squares: f64,
+    /// Elements that are nearly what they should be, each beside its own value.
+    near: u64,
     first: usize,
     last: usize,
     /// Least and largest column, of a matrix.
@@ -204,6 +213,7 @@ impl Wrong {
         self.nan += u64::from(!never_written && got.is_nan() && !want.is_nan());
         self.error_squares += if never_written { f64::INFINITY } else { (got - want).powi(2) };
         self.want_squares += want * want;
+        self.near += u64::from(!never_written && (got - want).abs() <= NEAR_ITSELF * want.abs());
     }
 
     /// Rows and columns from the first element on that are right, if all others are wrong.
@@ -247,7 +257,9 @@ impl Wrong {
         if self.nan > 0 {
             patterns.push("nan_output");
         }
-        let is_near = self.error_squares.sqrt() <= NEARLY_RIGHT * self.want_squares.sqrt();
+        // A few large values that are nearly right hide many small ones that are not.
+        let is_near =
+            self.error_squares.sqrt() <= NEARLY_RIGHT * self.want_squares.sqrt() && 4 * self.near >= 3 * self.count;
         if is_near && !output.is_whole() {
             patterns.push("precision");
         }
@@ -304,7 +316,7 @@ mod tests {
         let arguments = [Argument::Buffer(Buffer { name: "y".to_owned(), dtype, role: Role::Out, bytes })];
         let expected = [Expected::plain(want.to_vec())];
         spec.tolerance = Tolerance { absolute: 0.0, relative, reason: String::new() };
-        compare(&case, &arguments, &expected, &spec, None)
+        compare(&case, &arguments, &expected, &spec, None, None)
     }
 
     const WANT: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
@@ -351,6 +363,50 @@ mod tests {
         assert_eq!(result.mismatches[9].index, [0, 9]);
         let result = run(&[3, 20], Dtype::F32, &want, &[[0.0; 40].as_slice(), &want[40..]].concat(), 0.0);
         assert_eq!(result.mismatches[0].index, [0, 1]);
+    }
+
+    /// A byte may be what the buffer was filled with: what the device knows decides, in both directions.
+    #[test]
+    fn written_bytes_are_told_from_unwritten_ones_by_what_the_device_knows() {
+        let poison = f64::from(Dtype::U8.poison()[0]);
+        let mut spec = empty_spec("k");
+        spec.params.push(Param::Buffer {
+            name: "y".to_owned(),
+            dtype: Dtype::U8,
+            shape: vec![Expr("4".to_owned())],
+            role: Role::Out,
+            fill: None,
+            max_bytes: None,
+        });
+        let case = spec.resolve(&Size::new()).expect("resolves");
+        let judged = |got: [f64; 4], want: [f64; 4], unwritten: &[usize]| {
+            let bytes = got.map(|value| value as u8).to_vec();
+            let arguments =
+                [Argument::Buffer(Buffer { name: "y".to_owned(), dtype: Dtype::U8, role: Role::Out, bytes })];
+            let known = [("y".to_owned(), unwritten.to_vec())];
+            let expected = [Expected::plain(want.to_vec())];
+            compare(&case, &arguments, &expected, &spec, None, Some(&known))
+        };
+        // Written, and wrong by chance with just this value.
+        let wrong = judged([1.0, poison, poison, 4.0], [1.0, 2.0, 3.0, 4.0], &[]);
+        assert_eq!((wrong.mismatch_count, wrong.never_written), (2, 0), "{:?}", wrong.patterns);
+        // Right, with just this value.
+        assert_eq!(judged([poison; 4], [poison; 4], &[]).mismatch_count, 0);
+        // Nobody wrote it, although this value belongs there.
+        let missing = judged([poison; 4], [poison; 4], &[2, 3]);
+        assert_eq!((missing.mismatch_count, missing.never_written), (2, 2));
+        assert_eq!(missing.mismatches[0].index, [2]);
+        assert_eq!(missing.patterns, ["tail_missing", "never_written"]);
+    }
+
+    /// A row of probabilities: the large one is nearly right, and all the others are not.
+    #[test]
+    fn small_values_that_are_far_off_are_not_nearly_right() {
+        let want = [0.9, 1e-6, 2e-6, 3e-6, 4e-6, 5e-6];
+        let far = run(&[6], Dtype::F32, &want, &[0.9001, 3e-6, 6e-6, 9e-6, 12e-6, 15e-6], 1e-6);
+        assert_eq!(far.patterns, Vec::<&str>::new(), "three times as large");
+        let near = run(&[6], Dtype::F32, &want, &want.map(|value| 1.001 * value), 1e-6);
+        assert_eq!(near.patterns, ["precision"]);
     }
 
     #[test]

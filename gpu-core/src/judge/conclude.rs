@@ -34,9 +34,15 @@ impl Session<'_> {
         if !tells || !self.judged.iter().all(nothing) {
             hints.retain(|key| key != "nothing_written");
         }
+        // A smaller size may end where a larger one shows that the same is missing all along.
+        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
+        let largest = failed.max_by_key(|judged| judged.report.element_count);
+        if largest.is_some_and(|judged| judged.is_narrow && !judged.hints.contains(&"tail_missing")) {
+            hints.retain(|key| key != "tail_missing");
+        }
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
         // Of equally telling ones the first that knows the mistake, or else that names a thread.
-        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), judged.guessed.is_none(), !judged.placed));
+        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), unknown(judged), !judged.placed));
         let mut failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
         let fault = worst.and_then(|judged| judged.report.faults.iter().min_by_key(|fault| explain::rank(fault.kind)));
         // The order and the types of the parameters come before everything that follows from them.
@@ -94,6 +100,16 @@ impl Session<'_> {
                 judged.hints = guessed.hints_without;
             }
         }
+    }
+}
+
+/// How little the reason of a case says of the mistake.
+fn unknown(judged: &Judged) -> u32 {
+    match &judged.guessed {
+        _ if judged.is_narrow => 0,
+        Some(guessed) if guessed.key.is_some() => 0,
+        Some(_) => 1,
+        None => 2,
     }
 }
 

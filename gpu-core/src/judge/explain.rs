@@ -3,6 +3,7 @@
 use super::compare::Comparison;
 use super::{metric, nonfinite};
 use crate::device::{Corruption, CorruptionKind};
+use crate::profile::grouped;
 use crate::spec::{Resolved, ResolvedBuffer};
 pub use crate::verdict::rank;
 use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
@@ -47,11 +48,12 @@ pub fn fault_sentence(fault: &Fault) -> String {
 pub fn workspace_sentence(buffer: &ResolvedBuffer) -> String {
     let most = buffer.max_bytes.unwrap_or(0);
     format!(
-        "the scratch buffer `{}` takes {} bytes, and this exercise allows {most}: {} of its {} elements are too many",
+        "the scratch buffer `{}` takes {} bytes, and this exercise allows {}: {} of its {} elements are too many",
         buffer.name,
-        buffer.bytes(),
-        buffer.elements.saturating_sub(most / buffer.dtype.bytes() as u64),
-        buffer.elements
+        grouped(buffer.bytes()),
+        grouped(most),
+        grouped(buffer.elements.saturating_sub(most / buffer.dtype.bytes() as u64)),
+        grouped(buffer.elements)
     )
 }
 
@@ -66,7 +68,9 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
     let first = comparison.mismatches.first()?;
     let (count, all) = (comparison.mismatch_count, comparison.element_count);
     let share = format!(
-        "{count} of {all} output element{} {} wrong{}",
+        "{} of {} output element{} {} wrong{}",
+        grouped(count),
+        grouped(all),
         if all == 1 { "" } else { "s" },
         if count == 1 { "is" } else { "are" },
         comparison.region.as_ref().map(|region| format!(", all in {region}")).unwrap_or_default()
@@ -89,11 +93,17 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         Some(&"tail_missing") => "; everything before it is right, and everything from there on is missing",
         Some(&"transposed_output") => "; rows and columns are exchanged",
         Some(&"shifted_output") => "; the values are right, but one place off",
-        Some(&"precision") => "; every value is nearly right: look at the precision of the sums",
+        Some(&"precision") => {
+            "; every value is nearly right: look at the precision of what is multiplied, of the sums and of the result"
+        }
         _ => "",
     };
+    let author = comparison.clue.as_ref().map(|author| format!(": {author}")).unwrap_or_default();
+    // Why comes before what follows from it.
+    if let Some(words) = comparison.narrow.or(comparison.gaps.as_deref()) {
+        return Some(format!("{words}. {what}{author}; {share}"));
+    }
     let clue = match (&comparison.guess, comparison.right_corner) {
-        _ if comparison.narrow.is_some() => comparison.narrow.map(|words| format!("; {words}")).unwrap_or_default(),
         (Some(guess), _) if clue.is_empty() => format!("; {}", guess.words),
         (None, Some([rows, columns])) if clue.is_empty() && first.index.len() == 2 && comparison.region.is_none() => {
             let span = |what: &str, count: usize| match count {
@@ -104,7 +114,6 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         }
         _ => clue.to_owned(),
     };
-    let author = comparison.clue.as_ref().map(|author| format!(": {author}")).unwrap_or_default();
     Some(format!("{what}{author}; {share}{clue}"))
 }
 
@@ -131,11 +140,11 @@ pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer])
     match corruption.kind {
         CorruptionKind::Input => format!(
             "input `{name}` was changed at {} element(s), first at {element}: a kernel must leave its inputs alone",
-            corruption.changed_bytes / size as u64
+            grouped(corruption.changed_bytes / size as u64)
         ),
         CorruptionKind::Guard => {
             let place = if element < 0 { "before its start" } else { "past its end" };
-            let elements = buffer.map_or(0, |buffer| buffer.elements);
+            let elements = grouped(buffer.map_or(0, |buffer| buffer.elements));
             format!(
                 "the kernel wrote {place}: element {element} of `{name}`, which has {elements} element(s); {} bytes of the guard zone changed",
                 corruption.changed_bytes
@@ -274,8 +283,9 @@ pub fn passed_sentence(cases: &[CaseReport], resolved: &[Resolved]) -> String {
     let checked = cases.iter().any(|case| case.counters.is_some());
     let worst = cases.iter().map(|case| case.worst_error_ratio).fold(0.0, f64::max);
     format!(
-        "All {} cases pass: {outputs} output elements agree with the float64 reference (largest error {:.0}% of the tolerance){}",
+        "All {} cases pass: {} output elements agree with the float64 reference (largest error {:.0}% of the tolerance){}",
         cases.len(),
+        grouped(outputs),
         worst * 100.0,
         if checked { ", and the emulator found no fault." } else { "." }
     )

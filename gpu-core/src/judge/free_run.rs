@@ -1,9 +1,12 @@
 //! A kernel of one's own, once at each size that is asked for: what it printed, counted and left behind, and what can be said
 //! of its outputs without an exercise. An oracle in the spec, or another kernel, says what they should be.
 
+mod second;
+
 use super::blame::{self, Writes};
 use super::case::{emit_console, in_order, values, violated};
 use super::compare::{self, Comparison};
+use super::tensors::Unwritten;
 use super::{
     MAX_CASE_BYTES, Traced, explain, fresh_seed, impossible, inputs, nonfinite, oracle_inputs, resolve, steps,
 };
@@ -103,12 +106,23 @@ fn one_size(
     let mut findings = Findings::default();
     if ran.completed {
         match &expected {
-            Some(expected) => findings.compare(run, &resolved, &given, &arguments, expected),
+            Some(expected) => {
+                findings.compare(run, &resolved, &given, &arguments, expected, ran.unwritten.as_deref());
+            }
             None => findings.look(&resolved, &given, &arguments, ran.unwritten.as_deref(), options),
         }
     }
+    let clean = ran.completed && ran.faults.is_empty() && ran.corruptions.is_empty() && findings.is_clean();
+    if clean && !ran.changed_variables.is_empty() {
+        let (resolved, sequence, expected) = (&resolved, &sequence, expected.as_deref());
+        let first = second::First { run, sequence, resolved, given: &given, seed, expected };
+        if let Some((mut report, found)) = second::launch(device, &first, &ran.changed_variables, stop)? {
+            report.traces = std::mem::take(&mut ran.traces);
+            (ran, findings) = (report, found);
+        }
+    }
     // Where a wrong element was written, or the nearest one to what nobody wrote. Given inputs cannot be made again.
-    let wrong = !findings.comparison.mismatches.is_empty();
+    let wrong = !findings.comparison.mismatches.is_empty() && findings.again.is_empty();
     if wrong
         && ran.faults.is_empty()
         && options.inputs.is_empty()
@@ -256,6 +270,8 @@ struct Findings {
     keys: Vec<&'static str>,
     constants: Vec<String>,
     nonfinite: Option<FirstNonfinite>,
+    /// How a sentence about a second launch begins; empty of the first.
+    again: String,
 }
 
 impl Findings {
@@ -266,11 +282,12 @@ impl Findings {
         given: &[Argument],
         arguments: &[Argument],
         expected: &[Expected],
+        unwritten: Unwritten<'_>,
     ) {
         let tolerance = tolerance(run.spec, resolved, run.against.is_some());
         let spec = Spec { tolerance, ..run.spec.clone() };
         self.is_compared = true;
-        self.comparison = compare::compare(resolved, arguments, expected, &spec, None);
+        self.comparison = compare::compare(resolved, arguments, expected, &spec, None, unwritten);
         let named = run.spec.oracle.as_deref().filter(|_| run.against.is_none()).and_then(oracle::find);
         let oracle = named.unwrap_or(&oracle::ANOTHER_KERNEL);
         if self.comparison.mismatch_count == 0 {
@@ -295,6 +312,11 @@ impl Findings {
                 },
             );
         }
+    }
+
+    /// Nothing is wrong with the outputs.
+    fn is_clean(&self) -> bool {
+        self.comparison.mismatch_count == 0 && self.comparison.violated.is_none() && self.sentence.is_none()
     }
 
     /// Without an expectation: outputs that nobody wrote, and numbers that are none although all inputs are.
@@ -350,7 +372,7 @@ impl Findings {
         let value = values[*first];
         let alike = odd.iter().filter(|at| values[**at].is_nan() == value.is_nan()).count();
         let why = if value.is_nan() {
-            "A NaN comes from 0 / 0, inf - inf, inf * 0, or the root or logarithm of a negative number"
+            "A NaN comes from 0 / 0, inf / inf (an exponential that is too large), inf - inf, inf * 0, or the root or logarithm of a negative number"
         } else {
             "An infinity comes from a number too large for the type, or a division by zero"
         };
@@ -457,6 +479,10 @@ impl Findings {
                 true
             }
         });
+        if !self.again.is_empty() {
+            reason = format!("{}{reason}", self.again);
+            hints.insert(0, "kept_state".to_owned());
+        }
         case.passed = reason.is_empty();
         let summary = if case.passed { self.passed(device.info().kind, resolved, against) } else { reason.clone() };
         case.reason = reason;

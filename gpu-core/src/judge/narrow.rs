@@ -4,11 +4,34 @@
 use super::compare::Comparison;
 use crate::spec::ResolvedBuffer;
 
-/// The end of a sentence, where what is wrong begins just where a short index would go round.
-///
-/// `is_race`: threads were seen to write what others write too, as where an index goes round; else a loop or a block that
-/// ends there leaves the same behind.
-pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, is_race: bool) -> Option<&'static str> {
+/// What else speaks for a short index. Without any of it, a loop or a block that ends there leaves the same behind.
+pub(super) struct Seen<'a> {
+    /// Threads were seen to write what others write too, as where an index goes round.
+    pub is_race: bool,
+    pub ptx: &'a str,
+}
+
+impl Seen<'_> {
+    /// Whether some whole number is cut to 8 or 16 bits and used as one of 32 or 64.
+    fn cuts(&self, bits: u32) -> bool {
+        let (all, widens) = match bits {
+            8 => (", 255;", ["cvt.u32.u8", "cvt.s32.s8", "cvt.u64.u8", "cvt.s64.s8"]),
+            _ => (", 65535;", ["cvt.u32.u16", "cvt.s32.s16", "cvt.u64.u16", "cvt.s64.s16"]),
+        };
+        let mut lines = self.ptx.lines().map(str::trim);
+        lines.any(|line| {
+            line.starts_with("and.b") && line.ends_with(all) || widens.iter().any(|one| line.starts_with(one))
+        })
+    }
+}
+
+/// Whether the words leave no other reason.
+pub(super) fn is_certain(words: &str) -> bool {
+    !words.contains("ended there")
+}
+
+/// The beginning of a sentence, where what is wrong begins just where a short index would go round.
+pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, seen: &Seen<'_>) -> Option<&'static str> {
     const FLOAT: u64 = 1 << 24;
     const SHORT: u64 = 1 << 16;
     const BYTE: usize = 1 << 8;
@@ -22,7 +45,7 @@ pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, is_race: bo
         );
     }
     if flat == SHORT && comparison.mismatch_count == shape.elements - SHORT {
-        return Some(if is_race {
+        return Some(if seen.is_race || seen.cuts(16) {
             "the first 65,536 elements are right and no others: as if the index were kept in 16 bits (`unsigned short`), where \
              0 comes after 65535; keep it in an `int`"
         } else {
@@ -30,14 +53,27 @@ pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, is_race: bo
              (`unsigned short`), where 0 comes after 65535"
         });
     }
+    // Of a vector a block of 256 threads, or a thread's number alone, does the same.
+    if seen.cuts(8)
+        && shape.shape.len() == 1
+        && flat == BYTE as u64
+        && comparison.mismatch_count == shape.elements - BYTE as u64
+    {
+        return Some(
+            "the first 256 elements are right and no others: as if the index were kept in 8 bits (`unsigned char`), where 0 comes \
+             after 255; keep it in an `int`",
+        );
+    }
+    // A tile's own number is often one of 8 bits, so that this alone decides.
+    let is_byte = seen.is_race;
     let [rows, columns] = shape.shape[..] else { return None };
     let kept = [rows, columns].map(|extent| BYTE.min(extent as usize));
     // A tail that groups of four leave over begins there too.
     let beyond = rows.max(columns).saturating_sub(BYTE as u64);
-    if !is_race && beyond < LEAST_BEYOND {
+    if !is_byte && beyond < LEAST_BEYOND {
         return None;
     }
-    (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(if is_race {
+    (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(if is_byte {
         "rows and columns from 256 on are wrong and all others right: as if an index were kept in 8 bits (`unsigned char`), where \
          0 comes after 255; keep it in an `int`"
     } else {
@@ -81,7 +117,7 @@ mod tests {
         let first = Mismatch { index: first.to_vec(), ..mismatch() };
         let comparison =
             Comparison { mismatches: vec![first], mismatch_count: wrong, right_corner, ..Comparison::default() };
-        index(&output, &comparison, true)
+        index(&output, &comparison, &Seen { is_race: true, ptx: "" })
     }
 
     #[test]
@@ -96,10 +132,22 @@ mod tests {
             let mut comparison =
                 Comparison { mismatch_count: wrong, right_corner: Some([1, 256]), ..Comparison::default() };
             comparison.mismatches.push(Mismatch { index: vec![0, 256], buffer: "y".to_owned(), ..mismatch() });
-            index(&output(shape), &comparison, false)
+            index(&output(shape), &comparison, &Seen { is_race: false, ptx: "" })
         };
         assert_eq!(quiet(&[1, 259], 3), None, "a tail of groups of four");
         assert!(quiet(&[1, 300], 44).is_some_and(|words| words.contains("a loop or a block ended there")));
         assert!(say(&[300, 20], &[256, 0], 880, Some([256, 20])).is_some_and(|words| words.contains("8 bits")));
+        let cut = |ptx: &'static str, first: u64, all: u64| {
+            let mut comparison = Comparison { mismatch_count: all - first, ..Comparison::default() };
+            comparison.mismatches.push(Mismatch { index: vec![first], ..mismatch() });
+            index(&output(&[all]), &comparison, &Seen { is_race: false, ptx })
+        };
+        let byte = "and.b32 %r2, %r1, 255;";
+        assert!(cut(byte, 256, 1000).is_some_and(|words| words.contains("8 bits") && is_certain(words)));
+        assert_eq!(cut("", 256, 1000), None, "a block of 256 threads does the same");
+        assert_eq!(cut("setp.gt.s32 %p1, %r1, 255;", 256, 1000), None, "a comparison");
+        assert_eq!(cut(byte, 255, 1000), None);
+        let short = cut("cvt.u32.u16 %r3, %rs1;", 65_536, 70_000).expect("16 bits");
+        assert!(is_certain(short) && !is_certain(cut("", 65_536, 70_000).expect("it may be")), "{short}");
     }
 }

@@ -16,12 +16,35 @@ pub(crate) struct Output<'a> {
     pub view: Option<(&'a ResolvedView, Stored)>,
     /// The buffer, or the codes.
     bytes: &'a [u8],
+    /// Name of that buffer.
+    buffer: &'a str,
+    /// Elements of that buffer that nobody wrote, ascending; None where the device cannot tell.
+    known: Option<&'a [usize]>,
+}
+
+/// Elements of each output that nobody wrote, as far as a device can tell: see [`crate::device::Report::unwritten`].
+pub(crate) type Unwritten<'a> = Option<&'a [(String, Vec<usize>)]>;
+
+/// Of one buffer. A device that can tell leaves out buffers that hold something before the run.
+pub(crate) fn known_of<'a>(unwritten: Unwritten<'a>, buffer: &str) -> Option<&'a [usize]> {
+    let elements = |all: &'a [(String, Vec<usize>)]| all.iter().find(|(name, _)| name == buffer).map(|(_, at)| &at[..]);
+    unwritten.map(|all| elements(all).unwrap_or_default())
 }
 
 impl<'a> Output<'a> {
     /// Single elements, drawn from an output elsewhere.
     pub fn of_sample(name: &'a str, dtype: Dtype, values: Vec<f64>) -> Self {
-        Self { name, shape: vec![values.len() as u64], dtype, role: Role::In, values, view: None, bytes: &[] }
+        Self {
+            name,
+            shape: vec![values.len() as u64],
+            dtype,
+            role: Role::In,
+            values,
+            view: None,
+            bytes: &[],
+            buffer: name,
+            known: None,
+        }
     }
 
     pub fn elements(&self) -> usize {
@@ -39,6 +62,11 @@ impl<'a> Output<'a> {
             return false;
         }
         let poison = self.dtype.poison();
+        // By value only where nothing better is known: a right value may be what the buffer was filled with.
+        if let Some(known) = self.known {
+            let place = |(view, _): &(&ResolvedView, Stored)| view.layout.place_of(element).0 / poison.len();
+            return known.binary_search(&self.view.as_ref().map_or(element, place)).is_ok();
+        }
         if poison.len() == 1 {
             let byte = self.view.as_ref().map_or(element, |(view, _)| view.layout.place_of(element).0);
             return is_unwritten_byte(self.bytes, byte, poison[0]);
@@ -50,6 +78,11 @@ impl<'a> Output<'a> {
                 self.bytes.get(byte) == Some(&poison[byte % poison.len()])
             }
         }
+    }
+
+    /// Whether some element is known to be unwritten, so that also what looks right is to be asked.
+    pub fn has_gaps(&self) -> bool {
+        self.role == Role::Out && self.known.is_some_and(|known| !known.is_empty())
     }
 
     /// Row-major index of an element.
@@ -101,6 +134,17 @@ pub(crate) fn oracle_inputs(case: &Resolved, arguments: &[Argument]) -> Vec<Vec<
     given.map(|tensor| values(&tensor, arguments)).collect()
 }
 
+/// The same, with what is known of elements that nobody wrote.
+pub(crate) fn outputs_of<'a>(
+    case: &'a Resolved,
+    arguments: &'a [Argument],
+    unwritten: Unwritten<'a>,
+) -> Vec<Output<'a>> {
+    let mut all = outputs(case, arguments);
+    all.iter_mut().for_each(|output| output.known = known_of(unwritten, output.buffer));
+    all
+}
+
 /// What the kernel left in its outputs, in the oracle's order.
 pub(crate) fn outputs<'a>(case: &'a Resolved, arguments: &'a [Argument]) -> Vec<Output<'a>> {
     let judged = case.tensors().into_iter().filter(|tensor| tensor.role().is_judged());
@@ -121,6 +165,8 @@ pub(crate) fn outputs<'a>(case: &'a Resolved, arguments: &'a [Argument]) -> Vec<
                 Tensor::View(view, _) => Some((view, stored(view, arguments))),
             },
             bytes: &bytes.bytes,
+            buffer: &bytes.name,
+            known: None,
         })
     };
     judged.filter_map(of).collect()

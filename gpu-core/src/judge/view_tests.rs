@@ -46,7 +46,7 @@ fn judged(spec: &Spec, change: impl FnOnce(&Resolved, &mut [Argument])) -> Compa
         }
     }
     change(&case, &mut arguments);
-    compare::compare(&case, &arguments, &expected, spec, None)
+    compare::compare(&case, &arguments, &expected, spec, None, None)
 }
 
 fn bytes<'a>(arguments: &'a mut [Argument], name: &str) -> &'a mut Vec<u8> {

@@ -4,7 +4,9 @@
 use crate::cli::Places;
 use crate::cli::engine::Answer;
 use gpu_core::compile::{CompileReport, locate};
+use gpu_core::emulator::FaultKind;
 use gpu_core::job::{Event, Job, Outcome};
+use gpu_core::verdict::CaseReport;
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -60,6 +62,7 @@ impl Judged {
     pub fn keep(&self, key: &str, events: Vec<Event>, outcome: &Outcome) {
         if self.makers.is_none()
             || !matches!(outcome, Outcome::Done | Outcome::CompileErrors(_) | Outcome::BadRequest(_))
+            || events.iter().any(is_cut_off)
         {
             return;
         }
@@ -88,6 +91,18 @@ impl Judged {
     }
 }
 
+/// Whether a limit of time ended what is told: on a machine with less to do it might have ended otherwise.
+fn is_cut_off(event: &Event) -> bool {
+    let is_cut = |case: &CaseReport| {
+        case.faults.iter().any(|fault| matches!(fault.kind, FaultKind::TimeBudget | FaultKind::Stopped))
+    };
+    match event {
+        Event::Verdict(verdict) => verdict.cases.iter().any(is_cut),
+        Event::Ran(report) => is_cut(&report.case),
+        _ => false,
+    }
+}
+
 /// This program and its compiler, by path, size and time.
 fn makers(places: &Places) -> Option<Vec<u8>> {
     let program = std::env::current_exe().ok()?;
@@ -110,5 +125,46 @@ fn sweep(folder: &Path) {
         if age.is_some_and(|age| age > KEPT) {
             let _ = std::fs::remove_file(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_core::emulator::Fault;
+    use gpu_core::verdict::RunReport;
+
+    fn ran(kind: FaultKind) -> Event {
+        let fault = Fault {
+            kind,
+            message: String::new(),
+            kernel: String::new(),
+            launch: None,
+            source: None,
+            inlined_at: None,
+            instruction: String::new(),
+            thread: None,
+            space: None,
+            access: None,
+            address: None,
+            access_bytes: 0,
+            allocation: None,
+            other: None,
+            occurrences: 1,
+        };
+        let case = CaseReport { faults: vec![fault], ..CaseReport::default() };
+        Event::Ran(Box::new(RunReport { case, ..RunReport::default() }))
+    }
+
+    #[test]
+    fn only_what_would_be_the_same_again_is_kept() {
+        assert!(is_cut_off(&ran(FaultKind::TimeBudget)) && is_cut_off(&ran(FaultKind::Stopped)));
+        assert!(!is_cut_off(&ran(FaultKind::StepBudget)), "as many steps take as long everywhere");
+        assert!(!is_cut_off(&ran(FaultKind::Race)));
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let judged = Judged { folder: folder.path().to_owned(), makers: Some(vec![1]), again: false };
+        judged.keep("cut", vec![ran(FaultKind::TimeBudget), Event::Finished(Outcome::Done)], &Outcome::Done);
+        judged.keep("whole", vec![ran(FaultKind::Race), Event::Finished(Outcome::Done)], &Outcome::Done);
+        assert!(judged.find("cut").is_none() && judged.find("whole").is_some());
     }
 }

@@ -17,14 +17,27 @@ use super::jury::{Case, Jury, JuryArgs, diagnoses, passed, why};
 use super::{course_folder, select};
 use crate::cli::engine::Answer;
 use crate::cli::{Done, Failure, Places, out, usage};
-use curriculum::{Course, Exercise};
+use curriculum::{Course, Exercise, MAIN};
 use gpu_core::job::Outcome;
 use gpu_core::verdict::HINT_KEYS;
 use std::path::Path;
 
-/// Least numbers of an exercise that has such kernels at all.
-const LEAST_RIGHT: usize = 3;
-const LEAST_WRONG: usize = 10;
+/// Least numbers, right and wrong, of an exercise that has such kernels at all: of a unit's main exercise, of a warm-up and of
+/// a practice problem.
+const OF_MAIN: [usize; 2] = [3, 10];
+const OF_WARM_UP: [usize; 2] = [1, 1];
+const OF_PRACTICE: [usize; 2] = [1, 4];
+
+/// What is asked of an exercise, and what it is called there.
+fn least_of(exercise: &Exercise) -> ([usize; 2], &'static str) {
+    if exercise.folder.starts_with("kernels/practice/") {
+        return (OF_PRACTICE, "a practice problem");
+    }
+    match exercise.key == MAIN {
+        true => (OF_MAIN, "a main exercise"),
+        false => (OF_WARM_UP, "a warm-up"),
+    }
+}
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -109,10 +122,13 @@ fn too_few(exercise: &Exercise, right: &[Kernel], wrong: &[Kernel]) -> Vec<Strin
     if only_for_milestones {
         return Vec::new();
     }
-    let sides = [("right", right.len(), LEAST_RIGHT), ("wrong", wrong.len(), LEAST_WRONG)];
+    let ([least_right, least_wrong], what) = least_of(exercise);
+    let sides = [("right", right.len(), least_right), ("wrong", wrong.len(), least_wrong)];
     let few = sides.into_iter().filter(|(_, found, least)| found < least);
-    few.map(|(side, found, least)| format!("{}/others/{side}: {found} kernels; at least {least}", exercise.folder))
-        .collect()
+    few.map(|(side, found, least)| {
+        format!("{}/others/{side}: {found} kernels, and {what} that has any needs at least {least}", exercise.folder)
+    })
+    .collect()
 }
 
 fn right_case<'c>(jury: &Jury<'_>, exercise: &'c Exercise, kernel: Kernel) -> Case<'c> {

@@ -1,6 +1,6 @@
 //! Wrong products of matrices: sums that are cut short, operands that are read in another order.
 
-use super::{Case, Element, Guess, all, factors, tiles};
+use super::{CLOSE, Case, Element, Guess, LEAST, all, factors, tiles};
 
 /// Widths of tiles of which one product may be left out.
 pub(super) const TILES: [usize; 4] = [4, 8, 16, 32];
@@ -18,6 +18,10 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let [left, right] = &case.signature.inputs[..] else { return None };
     let (m, k, n) = (left.shape[0], left.shape[1], right.shape[1]);
     if sample.len() * k * 32 > MOST_WORK {
+        return None;
+    }
+    // Zeros are what many formulas give where factors are zero.
+    if sample.iter().filter(|element| element.got.abs() > CLOSE * element.magnitude).count() < LEAST {
         return None;
     }
     let sizes = Sizes { m, n, k };
@@ -352,6 +356,18 @@ mod tests {
         let right = |a: &[f64], b: &[f64], r: usize, c: usize| sum(0..3, |i| a[r * 3 + i] * b[i * 40 + c]);
         let half = say_sized([5, 40, 3], 1.0, |a, b, r, c| if (16..32).contains(&c) { 0.0 } else { right(a, b, r, c) });
         assert_eq!(half, "all wrong ones are 0");
+    }
+
+    /// Where the first factors are zero, so is the first product: zeros are no sum that was cut behind it.
+    #[test]
+    fn zeros_are_taken_for_no_first_products() {
+        let mut a = numbers(M * K, 3);
+        (0..M).for_each(|row| a[row * K] = 0.0);
+        let tensor = TensorShape::new;
+        let inputs = vec![tensor("A", &[M, K]), tensor("B", &[K, N])];
+        let signature = Signature { inputs, outputs: vec![tensor("C", &[M, N])], scalars: Vec::new() };
+        let say = |got: &[f64]| words("matmul", &signature, &[a.clone(), numbers(K * N, 4)], got);
+        assert_eq!(say(&[0.0; M * N]).as_deref(), Some("all wrong ones are 0"));
     }
 
     fn sum(terms: impl Iterator<Item = usize>, term: impl Fn(usize) -> f64) -> f64 {

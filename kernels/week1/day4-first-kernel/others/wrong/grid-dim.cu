@@ -1,5 +1,5 @@
 // Takes the number of blocks for their size.
-// rejected for: tail_missing
+// rejected for: race
 // leads to: does your index use `blockIdx.x`
 #include "lab.cuh"
 

@@ -1,6 +1,6 @@
 // Changes the block to 128 threads, and leaves 256 in the index.
-// rejected for: tail_missing
-// leads to: multiply it by `blockDim.x`
+// rejected for: never_written
+// leads to: Count with `blockDim.x`
 #include "lab.cuh"
 
 // lockstep: block = 128
