@@ -37,6 +37,7 @@ fn run(number: u32, median_us: Option<f64>) -> TimedRun {
             reference: measured.map(|_| stats(3.2)),
             against_reference: None,
             library: None,
+            rivals: Vec::new(),
             counters: median_us.is_none().then(|| Counters {
                 warp_instructions: 327_680,
                 global_load: Traffic {

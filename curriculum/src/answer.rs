@@ -1,7 +1,7 @@
 //! Answer exercises: questions about kernels whose source stays shut until they are answered, each with figures of a
 //! real run to point at. `kernels/<unit>/<key>/answer.toml`.
 
-use crate::quiz::{Evidence, QUANTITIES, Quantity, evaluate, quantity};
+use crate::quiz::{Evidence, QUANTITIES, Quantity, evaluate, measure_quantity, quantity};
 use gpu_core::spec::Spec;
 
 /// Questions about several kernels.
@@ -85,7 +85,7 @@ impl MysteryQuestion {
     pub fn unproven(&self, evidence: &Evidence<'_>) -> Vec<String> {
         let mut found: Vec<String> = self.proof.iter().filter_map(|proof| holds(proof, evidence).err()).collect();
         if let Asked::Evidence { accepted } = &self.kind {
-            let missing = |name: &&String| quantity(name).is_none_or(|known| known.measure(evidence).is_none());
+            let missing = |name: &&String| measure_quantity(name, evidence).is_none();
             found.extend(accepted.iter().filter(missing).map(|name| format!("the run does not give `{name}`")));
         }
         found

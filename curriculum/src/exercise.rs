@@ -27,6 +27,8 @@ pub struct Exercise {
     pub experiments: Vec<Experiment>,
     pub scripts: Vec<Script>,
     pub hints: Hints,
+    /// The ladder whose rivals a benchmark may time beside the kernel.
+    pub rivals: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

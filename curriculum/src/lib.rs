@@ -18,6 +18,7 @@ mod names;
 pub mod practice;
 pub mod quiz;
 pub mod review;
+mod rivals;
 pub mod search;
 pub mod store;
 mod unit;

@@ -1,5 +1,6 @@
 //! Timing on a GPU; counters on the emulator. Measured and modelled time are different types.
 
+mod beside;
 pub mod ceilings;
 mod milestones;
 mod point;
@@ -9,8 +10,12 @@ mod sampled;
 mod stats;
 mod verify;
 
+pub use beside::{LibraryTime, RivalTime};
 pub use milestones::{Reached, reached};
-pub use quantities::{Evidence, KernelFacts, Needs, QUANTITIES, Quantity, error_of, quantity};
+pub use quantities::{
+    Evidence, KernelFacts, Needs, OF_RIVAL, QUANTITIES, Quantity, error_of, measure as measure_quantity, quantity,
+    rival_of,
+};
 pub use stats::{Ended, StopRule, compare, noise};
 
 use crate::compile::CompileReport;
@@ -21,7 +26,7 @@ use crate::judge::{self, CheckRequest};
 use crate::library::Library;
 use crate::oracle;
 use crate::profile::{bound_by, duration, si};
-use crate::spec::{Resolved, Size, Spec};
+use crate::spec::{Milestone, Resolved, Size, Spec};
 use crate::verdict::StepReport;
 use ptx_emulator::{Counters, LineCounters};
 use serde::{Deserialize, Serialize};
@@ -153,6 +158,8 @@ pub struct BenchPoint {
     pub against_reference: Option<Compared>,
     /// The vendor's library at the same work, same buffers, interleaved.
     pub library: Option<LibraryTime>,
+    /// Other libraries' programs that were timed in turns with this kernel, in a process of their own.
+    pub rivals: Vec<RivalTime>,
     /// Emulator only.
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
@@ -164,31 +171,6 @@ pub struct BenchPoint {
     pub caveats: Vec<String>,
     /// Beat the roofline floor or failed correctness after timing: not a result.
     pub rejected: Option<String>,
-}
-
-/// What the vendor's library took.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LibraryTime {
-    /// For example `cuBLASLt 13.1.0, best of 24 algorithms`.
-    pub name: String,
-    pub stats: Stats,
-}
-
-impl BenchPoint {
-    /// This kernel's speed as a multiple of the library's.
-    pub fn of_library(&self) -> Option<f64> {
-        Some(self.library.as_ref()?.stats.median_ns / self.stats?.median_ns)
-    }
-
-    /// This kernel's rate as a share of a device-to-device copy of as many bytes in the same run.
-    pub fn of_copy(&self) -> Option<f64> {
-        Some(self.copy?.median_ns / self.stats?.median_ns)
-    }
-
-    /// The reference's rate as a share of the same copy.
-    pub fn reference_of_copy(&self) -> Option<f64> {
-        Some(self.copy?.median_ns / self.reference?.median_ns)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,6 +186,15 @@ pub struct BenchReport {
     pub when_unix_s: u64,
     /// What the machine can do at most, as measured in this run or before; None on the emulator.
     pub ceilings: Option<Ceilings>,
+    /// What milestones may ask of the kernel itself.
+    pub kernel: KernelFacts,
+}
+
+impl BenchReport {
+    /// Holds the run against the milestones, again where something was measured since.
+    pub fn weigh(&mut self, milestones: &[Milestone]) {
+        self.milestones = reached(milestones, &self.points, self.kernel);
+    }
 }
 
 /// What is asked of a benchmark beside the spec.
@@ -243,6 +234,7 @@ pub fn measure(
         summary: verdict.summary.clone(),
         when_unix_s: unix_seconds(),
         ceilings: None,
+        kernel: KernelFacts::default(),
     };
     let error = error_of(&verdict);
     emit(Event::Verdict(Box::new(verdict)));
@@ -260,7 +252,8 @@ pub fn measure(
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
     report.ceilings = device.as_cuda().and_then(|gpu| gpu.ceilings.clone());
-    report.milestones = reached(&spec.milestones, &report.points, kernel_facts(device, compiled, spec, error));
+    report.kernel = kernel_facts(device, compiled, spec, error);
+    report.weigh(&spec.milestones);
     report.summary = summary(&report.points);
     Ok(report)
 }
@@ -444,6 +437,7 @@ fn untimed(name: &str, flops: f64, bytes: f64) -> BenchPoint {
         reference: None,
         against_reference: None,
         library: None,
+        rivals: Vec::new(),
         counters: None,
         lines: Vec::new(),
         steps: Vec::new(),

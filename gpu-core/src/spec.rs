@@ -34,6 +34,7 @@ pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
 pub use view::{ResolvedView, Tensor, View};
 
+use crate::bench::{Needs, OF_RIVAL, quantity, rival_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -305,12 +306,19 @@ pub struct Milestone {
 impl Milestone {
     /// Whether a run on the emulator can tell if it is reached.
     pub fn is_counted(&self) -> bool {
-        !self.at_most.is_empty() || !self.at_least.is_empty()
+        let is_counted = |name: &str| quantity(name).is_some_and(|quantity| quantity.needs == Needs::Emulator);
+        self.at_most.iter().chain(&self.at_least).any(|(name, _)| is_counted(name))
+    }
+
+    /// Keys of the rivals that it asks for, and None for the fastest of them.
+    pub fn rivals(&self) -> impl Iterator<Item = Option<&str>> {
+        let names = self.at_most.iter().chain(&self.at_least).map(|(name, _)| name.as_str());
+        names.filter(|name| quantity(name).is_some_and(|quantity| quantity.name == OF_RIVAL)).map(rival_of)
     }
 }
 
-/// Sections of an exercise file that help, test and vary kernels: the course reads them, nothing here does.
-pub const LEFT_TO_THE_COURSE: [&str; 3] = ["hint", "wrong", "experiment"];
+/// Keys and sections of an exercise file that help, test, vary and compare kernels: the course reads them, nothing here does.
+pub const LEFT_TO_THE_COURSE: [&str; 4] = ["hint", "wrong", "experiment", "rivals"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {

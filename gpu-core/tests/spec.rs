@@ -97,6 +97,13 @@ fn mistakes_are_named_with_line_expectation_and_finding() {
     rejects("reason = \"One", "because = \"One", &["a key `reason`"]);
     rejects("flops = \"n\"", "flops = \"-n\"", &["cost.flops", "negative"]);
     rejects("share_of_ceiling = 0.9", "share_of_ceiling = 90", &["between 0 and 1"]);
+    let beside = "a share of the other's speed: 1 is as fast";
+    rejects("share_of_ceiling = 0.9", "share_of_library = 90", &["milestone[0].share_of_library", beside, "found 90"]);
+    rejects("share_of_ceiling = 0.9", "share_of_rival.cub = 0", &["share_of_rival.cub", beside]);
+    rejects("share_of_ceiling = 0.9", "share_of_rival.cub = \"fast\"", &["share_of_rival.cub", "a finite number"]);
+    rejects("share_of_ceiling = 0.9", "share_of_rival = {}", &["such as { cub = 1.0 }"]);
+    rejects("share_of_ceiling = 0.9", "share_of_rival = { \"torch sum\" = 1 }", &["a rival's key", "`torch sum`"]);
+    rejects("share_of_ceiling = 0.9", "share_of_rivals = 1.0", &["did you mean `share_of_rival`?"]);
     rejects("title = ", "title ", &["exercise.toml:1:", "valid TOML"]);
     rejects("[launch]", "[lunch]", &["did you mean `launch`?", "a key `launch` with a table"]);
     rejects("title = ", "options = [\"--include-path=/etc\"]\ntitle = ", &[":1:", "NVRTC option", "--include-path"]);

@@ -6,7 +6,7 @@ use crate::lab::KERNEL_NAME;
 use crate::state::{Compiler, Desk, JobKey, LabKey, Loadable, Measured, Pane, Purpose, State, ToastKind, Traced};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use crate::widgets::sentence;
-use curriculum::quiz::{Evidence, quantity};
+use curriculum::quiz::{Evidence, measure_quantity};
 use curriculum::store::{RunRecord, TextSlot};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::device::DeviceKind;
@@ -309,7 +309,7 @@ impl State {
                         _ => None,
                     }
                 });
-            let found = name.and_then(|name| quantity(&name)).and_then(|quantity| quantity.measure(evidence));
+            let found = name.and_then(|name| measure_quantity(&name, evidence));
             found.ok_or_else(|| "The run did not give this value".to_owned())
         };
         match event {

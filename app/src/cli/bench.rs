@@ -1,8 +1,10 @@
 //! `lockstep bench`: judge a day's kernel, then time it on a GPU, or count its work on the emulator.
 
+use super::engine::Answer;
 use super::subject::{Subject, SubjectArgs};
-use super::{Done, Failure, Places, ceilings, content, engine, json, ladder, out, record, report};
+use super::{Done, Failure, Places, ceilings, content, engine, json, ladder, out, record, report, rivals, usage};
 use curriculum::store::RunRecord;
+use curriculum::{Course, Ladder};
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
 use gpu_core::job::{Job, Outcome};
 
@@ -18,8 +20,8 @@ pub struct Args {
     /// One rung of the ladder: its number or file
     #[arg(long, value_name = "RUNG", requires = "ladder", conflicts_with = "day")]
     rung: Option<String>,
-    /// Also time the last rung beside PyTorch and CUB, in turns, in the Python that has them
-    #[arg(long, requires = "ladder", conflicts_with = "day")]
+    /// Also time the kernel, or a ladder's last rung, beside PyTorch and CUB, in turns, in the Python that has them
+    #[arg(long, conflicts_with = "ceilings")]
     rivals: bool,
     /// Let a `rivals.py` run that did not come with Lockstep: it can do all that you can
     #[arg(long, requires = "rivals")]
@@ -59,6 +61,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     if !args.json {
         out::print(&subject.heading(style));
     }
+    let ladder = args.rivals.then(|| beside(&course, &subject, args.trust_scripts)).transpose()?;
     let job = Job::Bench {
         source: kernel.source.clone(),
         spec: Box::new(subject.spec().clone()),
@@ -67,7 +70,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
         seed: args.subject.device.seed,
         reference: rival.filter(|rival| rival.text != kernel.source.text),
     };
-    let answer = engine::submit(places, target, job, !args.json)?;
+    let mut answer = engine::submit(places, target, job, !args.json)?;
+    let failed = ladder.and_then(|ladder| time_rivals(ladder, &subject, &mut answer, places).err());
     if let (None, Some(bench)) = (&args.subject.kernel, &answer.bench) {
         let text = &kernel.source.text;
         record::run(places, day, exercise, &RunRecord::bench(bench, text), text);
@@ -85,11 +89,43 @@ pub fn run(args: &Args, places: &Places) -> Done {
             out::print(&format!("\n{}", text(bench, style)));
         }
     }
+    // What was measured is told also where the rivals fail.
+    if let Some(why) = failed {
+        return Err(why);
+    }
     match &answer.outcome {
         Outcome::Done if answer.bench.as_ref().is_some_and(sound) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
         _ => Err(engine::failure(&answer)),
     }
+}
+
+/// The ladder whose rivals the exercise names.
+fn beside<'c>(course: &'c Course, subject: &Subject<'_>, trusted: bool) -> Result<&'c Ladder, Failure> {
+    let named = subject.exercise.rivals.as_ref().filter(|_| subject.kernel.spec.is_none());
+    let ladder = named.and_then(|name| course.ladders.iter().find(|ladder| ladder.name == *name)).ok_or_else(|| {
+        usage(
+            "this exercise names no rivals (`rivals` in its exercise.toml); those of a ladder are timed by \
+             `lockstep bench --ladder NAME --rivals`",
+        )
+    })?;
+    rivals::possible(ladder, own(subject), &subject.target, trusted)?;
+    Ok(ladder)
+}
+
+fn own<'s>(subject: &'s Subject<'_>) -> rivals::Own<'s> {
+    let source = &subject.kernel.source;
+    rivals::Own { file: &source.name, source: &source.text, spec: subject.spec() }
+}
+
+/// Adds what the rivals took to a sound benchmark, and weighs its milestones again.
+fn time_rivals(ladder: &Ladder, subject: &Subject<'_>, answer: &mut Answer, places: &Places) -> Done {
+    let (Some(bench), Some(compiled)) = (answer.bench.as_mut().filter(|bench| sound(bench)), &answer.compiled) else {
+        return Ok(());
+    };
+    let figures = rivals::run(ladder, own(subject), compiled, places, engine::stop_on_ctrl_c())?;
+    rivals::stand_beside(bench, ladder, own(subject), &figures);
+    Ok(())
 }
 
 /// Every point is a result.
@@ -155,6 +191,10 @@ fn point_text(point: &BenchPoint) -> String {
     }
     if let (Some(library), Some(ratio)) = (&point.library, point.of_library()) {
         row("the library", format!("{}: {}; yours has {ratio:.3} of its speed", library.name, spread(&library.stats)));
+    }
+    for rival in &point.rivals {
+        let (theirs, own) = (out::nanoseconds(rival.median_ns), out::nanoseconds(rival.own_median_ns));
+        row(&rival.name, format!("median {theirs}, yours {own} in turns with it: {:.3} of its speed", rival.share()));
     }
     if let Some(Timing::Modelled { low_ns, high_ns, bound_by }) = &point.timing {
         row(

@@ -8,7 +8,7 @@ use super::report::class_name;
 use crate::ready::{Item, Recommendation, State};
 use curriculum::store::Remote;
 use curriculum::{Course, Status, UnitKind};
-use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, Stats, Timing, Unit};
+use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, RivalTime, Stats, Timing, Unit};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
 use gpu_core::emulator::{
@@ -406,6 +406,7 @@ fn point(p: &BenchPoint) -> Value {
         }),
         "library": p.library.as_ref().map(|library| json!({ "name": library.name, "stats": stats(&library.stats) })),
         "of_library": p.of_library(),
+        "rivals": p.rivals.iter().map(rival).collect::<Value>(),
         "counters": p.counters.as_ref().map(counters),
         "lines": lines(&p.lines),
         "steps": all(&p.steps, step),
@@ -413,6 +414,10 @@ fn point(p: &BenchPoint) -> Value {
         "caveats": p.caveats,
         "rejected": p.rejected,
     })
+}
+
+fn rival(r: &RivalTime) -> Value {
+    json!({ "key": r.key, "name": r.name, "median_ns": r.median_ns, "own_median_ns": r.own_median_ns, "share": r.share() })
 }
 
 fn milestone(m: &Reached) -> Value {
@@ -428,6 +433,12 @@ pub fn bench(b: &BenchReport) -> Value {
         "summary": b.summary,
         "when_unix_s": b.when_unix_s,
         "ceilings": b.ceilings.as_ref().map(ceilings),
+        "kernel": {
+            "registers": b.kernel.registers,
+            "occupancy": b.kernel.occupancy,
+            "workspace_bytes": b.kernel.workspace_bytes,
+            "error": b.kernel.error,
+        },
     })
 }
 

@@ -93,13 +93,13 @@ fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
     };
     let target = request.device.target(places)?;
     if let (true, Some(rung)) = (request.rivals, rungs.last()) {
-        rivals::possible(ladder, rung, &target, request.trust_scripts)?;
+        rivals::possible(ladder, (*rung).into(), &target, request.trust_scripts)?;
     }
     let lab = engine::start(places, &target);
     let (climbed, last) = climb(ladder, &rungs, request, &target, &lab)?;
     let beside = match (climbed.last().filter(|now| request.rivals && now.is_sound()), last) {
         (Some(now), Some(compiled)) => {
-            rivals::run(ladder, now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some)
+            rivals::run(ladder, now.rung.into(), &compiled, places, engine::stop_on_ctrl_c()).map(Some)
         }
         _ => Ok(None),
     };

@@ -1,11 +1,12 @@
-//! `lockstep bench --ladder NAME --rivals`: a rung beside what Python's libraries have for the same problem, as `ladder.toml`
-//! names it. The learner's Python loads the compiled kernel (`kernels/ladders/rivals.py`) and times all of them in turns, on
-//! the same buffers.
+//! `lockstep bench --ladder NAME --rivals`, and `lockstep bench UNIT --rivals`: a rung, or a kernel for an exercise that names
+//! the ladder, beside what Python's libraries have for the same problem, as `ladder.toml` names it. The learner's Python loads
+//! the compiled kernel (`kernels/ladders/rivals.py`) and times all of them in turns, on the same buffers.
 
 use super::engine::Target;
 use super::{Failure, Places, out, usage};
 use crate::scripts::{self, Figure, Line};
-use curriculum::{Ladder, Rung};
+use curriculum::{Ladder, Rival, Rung};
+use gpu_core::bench::{BenchReport, RivalTime};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::DeviceChoice;
 use gpu_core::spec::{
@@ -17,11 +18,26 @@ use std::sync::atomic::AtomicBool;
 
 const SCRIPT: &str = include_str!("../../../kernels/ladders/rivals.py");
 
+/// The kernel that is timed beside rivals.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    /// File name, by which its figures are told from the rivals'.
+    pub file: &'a str,
+    pub source: &'a str,
+    pub spec: &'a Spec,
+}
+
+impl<'a> From<&'a Rung> for Own<'a> {
+    fn from(rung: &'a Rung) -> Self {
+        Self { file: &rung.file, source: &rung.source, spec: &rung.spec }
+    }
+}
+
 /// Refuses, before anything is measured, what the script cannot do.
 ///
 /// # Errors
 /// Wrong usage, with what would be right.
-pub fn possible(ladder: &Ladder, rung: &Rung, target: &Target, trusted: bool) -> Result<(), Failure> {
+pub fn possible(ladder: &Ladder, own: Own<'_>, target: &Target, trusted: bool) -> Result<(), Failure> {
     if ladder.rivals.is_empty() {
         return Err(usage(format!(
             "the ladder {} names no rivals (`[[rival]]` in its ladder.toml); what cuBLASLt does is timed without --rivals",
@@ -42,20 +58,20 @@ pub fn possible(ladder: &Ladder, rung: &Rung, target: &Target, trusted: bool) ->
     if !target.is_local() || target.choice != DeviceChoice::Gpu(0) {
         return Err(usage("--rivals runs on the first GPU of this machine: use it with --device gpu"));
     }
-    let spec = directed(rung)?;
+    let spec = directed(own)?;
     if spec.steps.iter().any(|step| step.given.is_some()) {
-        return Err(usage(format!("a step of {} is a given kernel, which cannot be timed beside rivals", rung.file)));
+        return Err(usage(format!("a step of {} is a given kernel, which cannot be timed beside rivals", own.file)));
     }
-    plan_of(ladder, rung, Path::new("")).map(|_| ())
+    plan_of(ladder, own, Path::new("")).map(|_| ())
 }
 
-/// Times a compiled rung and its rivals at the sizes that the rung is timed at.
+/// Times a compiled kernel and the ladder's rivals at the sizes that the kernel is timed at.
 ///
 /// # Errors
 /// No Python, no library, or a wrong result, in one sentence.
 pub fn run(
     ladder: &Ladder,
-    rung: &Rung,
+    own: Own<'_>,
     compiled: &CompileReport,
     places: &Places,
     stop: &AtomicBool,
@@ -63,7 +79,7 @@ pub fn run(
     let folder =
         tempfile::tempdir().map_err(|error| Failure::Usage(format!("a scratch folder cannot be made: {error}")))?;
     let plan = folder.path().join("plan.json");
-    let text = plan_of(ladder, rung, folder.path())?.to_string();
+    let text = plan_of(ladder, own, folder.path())?.to_string();
     std::fs::write(folder.path().join("kernel.cubin"), &compiled.cubin)
         .and_then(|()| std::fs::write(folder.path().join("ladder.py"), &ladder.rivals_source))
         .and_then(|()| std::fs::write(&plan, text))
@@ -81,17 +97,34 @@ pub fn run(
     Ok(figures)
 }
 
-/// The rung's spec with what its own comments say of the launch.
-fn directed(rung: &Rung) -> Result<Spec, Failure> {
-    let directives = launch_directives(&rung.source, &rung.spec.options)
-        .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", rung.file)))?;
-    rung.spec.directed(&directives).map_err(Failure::Rejected)
+/// Puts what was timed beside a kernel into its benchmark, and holds it against the milestones again.
+pub fn stand_beside(bench: &mut BenchReport, ladder: &Ladder, own: Own<'_>, figures: &[Figure]) {
+    let median = |point: &str, rung: &str| {
+        let found = figures.iter().find(|figure| figure.name == point && figure.rung == rung && figure.ok);
+        found.and_then(|figure| figure.median_ms).map(|ms| 1e6 * ms)
+    };
+    for point in &mut bench.points {
+        let Some(own_median_ns) = median(&point.name, own.file) else { continue };
+        let timed = |rival: &Rival| {
+            let (key, name) = (rival.call.clone(), rival.name.clone());
+            Some(RivalTime { key, name, median_ns: median(&point.name, &rival.name)?, own_median_ns })
+        };
+        point.rivals = ladder.rivals.iter().filter_map(timed).collect();
+    }
+    bench.weigh(&own.spec.milestones);
+}
+
+/// The kernel's spec with what its own comments say of the launch.
+fn directed(own: Own<'_>) -> Result<Spec, Failure> {
+    let directives = launch_directives(own.source, &own.spec.options)
+        .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", own.file)))?;
+    own.spec.directed(&directives).map_err(Failure::Rejected)
 }
 
 /// What the script reads: the kernel, the rivals, and for each size the launches and the parameters.
-fn plan_of(ladder: &Ladder, rung: &Rung, folder: &Path) -> Result<Value, Failure> {
-    let spec = directed(rung)?;
-    let cases = rung.spec.bench.iter().map(|size| {
+fn plan_of(ladder: &Ladder, own: Own<'_>, folder: &Path) -> Result<Value, Failure> {
+    let spec = directed(own)?;
+    let cases = own.spec.bench.iter().map(|size| {
         let case = spec.resolve(size).map_err(|(key, why)| Failure::Rejected(format!("{key}: {why}")))?;
         case_of(&spec, &case)
     });
@@ -99,7 +132,7 @@ fn plan_of(ladder: &Ladder, rung: &Rung, folder: &Path) -> Result<Value, Failure
     Ok(json!({
         "module": folder.join("ladder.py").display().to_string(),
         "rivals": rivals.collect::<Vec<Value>>(),
-        "kernel": { "name": rung.file, "cubin": folder.join("kernel.cubin").display().to_string() },
+        "kernel": { "name": own.file, "cubin": folder.join("kernel.cubin").display().to_string() },
         "cases": cases.collect::<Result<Vec<Value>, Failure>>()?,
     }))
 }
@@ -203,7 +236,7 @@ pub fn text(figures: &[Figure], kernel: &str) -> String {
         let time = |ms: Option<f64>| ms.map_or_else(|| "no time".to_owned(), |ms| out::nanoseconds(1e6 * ms));
         let compared = match (own(&figure.name), figure.median_ms) {
             (Some(own), Some(other)) if figure.rung != kernel => {
-                format!("the rung has {:.3} of its speed", other / own)
+                format!("{kernel} has {:.3} of its speed", other / own)
             }
             _ => String::new(),
         };
@@ -234,7 +267,7 @@ mod tests {
     fn what_has_no_rivals_is_refused_before_the_climb() {
         let told = |name: &str, rung: usize| {
             let ladder = ladder(name);
-            match possible(&ladder, &ladder.rungs[rung], &Target::local_emulator(), false) {
+            match possible(&ladder, (&ladder.rungs[rung]).into(), &Target::local_emulator(), false) {
                 Err(Failure::Usage(why)) => why,
                 other => panic!("{other:?}"),
             }
@@ -242,7 +275,7 @@ mod tests {
         assert!(told("transpose", 0).contains("transpose names no rivals"));
         assert!(told("sum", 4).contains("--device gpu"));
         let sum = ladder("sum");
-        let zeroed = plan_of(&sum, &sum.rungs[0], Path::new("/t"));
+        let zeroed = plan_of(&sum, (&sum.rungs[0]).into(), Path::new("/t"));
         assert!(matches!(zeroed, Err(Failure::Usage(why)) if why.contains("`y`") && why.contains("anew before each")));
     }
 
@@ -250,7 +283,7 @@ mod tests {
     fn the_plan_holds_every_size_with_its_launch() {
         let ladder = ladder("sum");
         let rung = ladder.rungs.last().expect("a rung");
-        let plan = plan_of(&ladder, rung, Path::new("/t")).expect("a plan");
+        let plan = plan_of(&ladder, rung.into(), Path::new("/t")).expect("a plan");
         assert_eq!(plan["kernel"]["cubin"], Path::new("/t/kernel.cubin").display().to_string());
         assert_eq!(plan["rivals"][1]["call"], "cub");
         let cases = plan["cases"].as_array().expect("cases");
@@ -273,13 +306,69 @@ mod tests {
         let mut product = ladder("matmul-bf16");
         product.rivals = vec![curriculum::Rival { name: "torch".to_owned(), call: "torch_matmul".to_owned() }];
         let rung = product.rung("10-multicast").expect("the rung").clone();
-        let plan = plan_of(&product, &rung, Path::new("/t")).expect("a plan");
+        let plan = plan_of(&product, (&rung).into(), Path::new("/t")).expect("a plan");
         let launch = &plan["cases"][0]["launches"][0];
         assert_ne!(launch["cluster"], json!([1, 1, 1]), "{launch}");
         let maps =
             launch["arguments"].as_array().expect("arguments").iter().filter(|argument| argument["map"].is_object());
         let maps: Vec<&Value> = maps.map(|argument| &argument["map"]).collect();
         assert!(!maps.is_empty() && maps.iter().all(|map| map["element"] == 9 && map["sizes"][0].is_u64()), "{maps:?}");
+    }
+
+    /// Every exercise that names a ladder's rivals can be timed beside them: its arrays and sizes reach the plan.
+    #[test]
+    fn exercises_with_rivals_have_a_plan() {
+        let course = Course::embedded();
+        let mut planned = 0;
+        for exercise in course.shelves().iter().flat_map(|shelf| &shelf.units).flat_map(|unit| &unit.exercises) {
+            let Some(name) = &exercise.rivals else { continue };
+            let own = Own { file: "mine.cu", source: exercise.solution(), spec: &exercise.spec };
+            let plan = plan_of(&ladder(name), own, Path::new("/t")).unwrap_or_else(|_| panic!("{}", exercise.folder));
+            assert_eq!(plan["cases"].as_array().map(Vec::len), Some(exercise.spec.bench.len()), "{}", exercise.folder);
+            planned += 1;
+        }
+        assert!(planned > 0, "no exercise names rivals");
+    }
+
+    #[test]
+    fn what_was_timed_reaches_the_milestones() {
+        let course = Course::embedded();
+        let exercise = &course.unit("week3/day3").expect("the day").exercises[0];
+        let own = Own { file: "mine.cu", source: &exercise.reference, spec: &exercise.spec };
+        let point = |name: &str| gpu_core::bench::BenchPoint { name: name.into(), ..Default::default() };
+        let mut bench = BenchReport {
+            device: "GPU".into(),
+            passed_check: true,
+            points: vec![point("n = 1"), point("n = 2")],
+            milestones: Vec::new(),
+            summary: String::new(),
+            when_unix_s: 0,
+            ceilings: None,
+            kernel: gpu_core::bench::KernelFacts::default(),
+        };
+        let figure = |name: &str, rung: &str, ms, ok| Figure {
+            name: name.into(),
+            rung: rung.into(),
+            median_ms: Some(ms),
+            ok,
+            ..Figure::default()
+        };
+        let asks = |bench: &BenchReport| {
+            let of_rivals = exercise.spec.milestones.iter().position(|milestone| milestone.rivals().next().is_some());
+            bench.milestones[of_rivals.expect("a milestone that asks for rivals")].clone()
+        };
+        stand_beside(&mut bench, &ladder("softmax"), own, &[]);
+        assert!(asks(&bench).reached.is_none() && asks(&bench).because.contains("not measured here"));
+        let figures = [
+            figure("n = 2", "mine.cu", 1.0, true),
+            figure("n = 2", "torch.compile", 1.25, true),
+            // A wrong result is no rival.
+            figure("n = 2", "torch.softmax", 0.1, false),
+        ];
+        stand_beside(&mut bench, &ladder("softmax"), own, &figures);
+        assert!(bench.points[0].rivals.is_empty() && bench.points[1].rivals.len() == 1, "{:?}", bench.points);
+        assert_eq!(bench.points[1].of_rival(Some("compiled")), Some(1.25));
+        assert_eq!(asks(&bench).reached, Some(true), "{}", asks(&bench).because);
     }
 
     #[test]
@@ -311,6 +400,6 @@ mod tests {
         let text = text(&[figure("k.cu", 1.0), figure("torch.sum", 1.5)], "k.cu");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].trim_end().ends_with("100 GB/s  error 2.0e-7"), "{text}");
-        assert!(lines[1].ends_with("the rung has 1.500 of its speed"), "{text}");
+        assert!(lines[1].ends_with("k.cu has 1.500 of its speed"), "{text}");
     }
 }

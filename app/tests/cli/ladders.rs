@@ -11,7 +11,8 @@ fn a_rung_is_named_by_number_file_or_name_and_mistakes_are_told() {
     machine.run(&["bench", "--ladder", "copy", "--rung", "99"]).fails(2, &["01-one-per-thread.cu"]);
     machine.run(&["bench", "week1/day4", "--ladder", "copy"]).fails(2, &["--ladder"]);
     machine.run(&["bench"]).fails(2, &["DAY"]);
-    machine.run(&["bench", "week1/day4", "--rivals"]).fails(2, &["--rivals"]);
+    machine.run(&["bench", "week1/day4", "--rivals"]).fails(2, &["names no rivals", "--ladder NAME --rivals"]);
+    machine.run(&["bench", "week3/day3", "--rivals"]).fails(2, &["--device gpu"]);
     machine.run(&["bench", "week1/day4", "--rung", "1"]).fails(2, &["--rung"]);
     machine
         .run(&["bench", "--ladder", "copy", "--rivals", "--device", "gpu"])

@@ -27,6 +27,7 @@ fn bench_of_sectors(case: &str, sectors: u64) -> Vec<Event> {
         reference: None,
         against_reference: None,
         library: None,
+        rivals: Vec::new(),
         counters: Some(Counters {
             global_load: Traffic { requests: 64, sectors: 64 * sectors, bytes: 8192 },
             ..Counters::default()
@@ -45,6 +46,7 @@ fn bench_of_sectors(case: &str, sectors: u64) -> Vec<Event> {
         summary: String::new(),
         when_unix_s: 0,
         ceilings: None,
+        kernel: gpu_core::bench::KernelFacts::default(),
     };
     vec![Event::Bench(Box::new(report)), Event::Finished(Outcome::Done)]
 }

@@ -1,4 +1,4 @@
-//! The course's half of an exercise file: hints, known-wrong kernels and experiments. `gpu_core::spec` reads the other
+//! The course's half of an exercise file: hints, known-wrong kernels, experiments and rivals. `gpu_core::spec` reads the other
 //! half and takes note of these sections by name, so that a key that neither knows is an error of one of the two.
 
 use crate::exercise::Knob;
@@ -7,12 +7,14 @@ use gpu_core::spec::{LEFT_TO_THE_COURSE, Spec};
 use gpu_core::verdict::HINT_KEYS;
 use std::collections::BTreeSet;
 
-/// All three sections, in file order.
+/// All of it, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub hints: Vec<Hint>,
     pub wrongs: Vec<Wrong>,
     pub experiments: Vec<Experiment>,
+    /// The ladder whose rivals may be timed beside the kernel.
+    pub rivals: Option<String>,
 }
 
 /// Reads an exercise file: what it asks of a kernel, and what the course has to say about it.
@@ -41,7 +43,7 @@ pub(crate) fn parse_bare(text: &str, path: &str) -> Result<Spec, SpecError> {
     let spec = Spec::parse(text, path)?;
     toml_reader::parse(text, path, |r, root| {
         for (key, span, _) in root.entries().filter(|(key, ..)| LEFT_TO_THE_COURSE.contains(key)) {
-            r.problem("", span, "this section in the exercise.toml of the exercise itself", format!("`{key}`"));
+            r.problem("", span, "this key in the exercise.toml of the exercise itself", format!("`{key}`"));
         }
         Some(())
     })?;
@@ -53,6 +55,7 @@ fn read(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Declared> {
         hints: r.sections(&mut root, "hint").into_iter().filter_map(|s| read_hint(r, s)).collect(),
         wrongs: r.sections(&mut root, "wrong").into_iter().filter_map(|s| read_wrong(r, s)).collect(),
         experiments: r.sections(&mut root, "experiment").into_iter().filter_map(|s| read_experiment(r, s)).collect(),
+        rivals: r.string(&mut root, "rivals", false),
     })
 }
 
@@ -185,7 +188,8 @@ mod tests {
         for key in LEFT_TO_THE_COURSE {
             let error = parse(&format!("{key} = 3\n{}", &example()[..start]), "e.toml");
             let error = error.expect_err(key).to_string();
-            assert!(error.contains(&format!("{key}: expected an array of tables")), "{error}");
+            let wanted = if key == "rivals" { "a string" } else { "an array of tables" };
+            assert!(error.contains(&format!("{key}: expected {wanted}")), "{error}");
         }
     }
 

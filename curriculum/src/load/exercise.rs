@@ -74,6 +74,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
         experiments,
         scripts,
         hints,
+        rivals: declared.rivals,
     })
 }
 

@@ -12,6 +12,7 @@ use crate::error::{ContentError, ContentErrors, line_of};
 use crate::files::Files;
 use crate::names::numbered;
 use crate::quiz::{self, Quiz};
+use crate::rivals;
 use crate::unit::{Block, Lesson, Link, MathEntry, Reflection, Status, Term, Unit, UnitKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -148,6 +149,10 @@ pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     course.weeks.sort_by_key(|week| week.number);
     let ladders = ladder::all(files, &mut errors);
     ladder::lean(&ladders, course.units_mut(), &mut errors);
+    course
+        .units_mut()
+        .flat_map(|unit| &unit.exercises)
+        .for_each(|exercise| rivals::check(&ladders, exercise, &mut errors));
     course.ladders = ladders;
     shelves::orphans(files, &mut errors);
     repeated(&course, &mut errors);

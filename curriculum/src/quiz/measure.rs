@@ -1,6 +1,6 @@
 //! The named quantities that a predict-then-run question can ask for: those of the engine.
 
-pub use gpu_core::bench::{Evidence, Needs, QUANTITIES, Quantity, quantity};
+pub use gpu_core::bench::{Evidence, Needs, QUANTITIES, Quantity, measure_quantity, quantity};
 
 #[cfg(test)]
 mod tests {
@@ -23,6 +23,7 @@ mod tests {
             reference: None,
             against_reference: None,
             library: None,
+            rivals: Vec::new(),
             counters: Some(counters),
             lines: Vec::new(),
             caveats: Vec::new(),
@@ -38,6 +39,7 @@ mod tests {
             summary: String::new(),
             when_unix_s: 0,
             ceilings: None,
+            kernel: gpu_core::bench::KernelFacts::default(),
         }
     }
 

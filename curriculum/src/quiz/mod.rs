@@ -7,7 +7,7 @@ mod parse;
 
 pub use expression::evaluate;
 pub use mark::{Answer, Mark, left_out, mark, mark_prediction, parse_number};
-pub use measure::{Evidence, Needs, QUANTITIES, Quantity, quantity};
+pub use measure::{Evidence, Needs, QUANTITIES, Quantity, measure_quantity, quantity};
 pub(crate) use parse::parse;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! Which of an exercise's milestones a run reached: by time on a GPU, by counters on the emulator.
 
 use super::BenchPoint;
-use super::quantities::{Evidence, KernelFacts, Needs, quantity};
-use crate::profile::si;
+use super::quantities::{Evidence, KernelFacts, Needs, OF_RIVAL, Quantity, quantity, rival_of};
+use crate::profile::{grouped, si};
 use crate::spec::Milestone;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ pub fn reached(milestones: &[Milestone], points: &[BenchPoint], kernel: KernelFa
 
 fn one(milestone: &Milestone, points: &[&BenchPoint], kernel: KernelFacts) -> Reached {
     let mut parts = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
     let mut all = true;
     let mut ask = |met: bool, words: String| {
         all &= met;
@@ -46,20 +47,36 @@ fn one(milestone: &Milestone, points: &[&BenchPoint], kernel: KernelFacts) -> Re
     let bounds = milestone.at_most.iter().map(|bound| (bound, false));
     for ((name, bound), is_at_least) in bounds.chain(milestone.at_least.iter().map(|bound| (bound, true))) {
         let Some(quantity) = quantity(name) else { continue };
-        let of = |point: &&BenchPoint| quantity.value(&Evidence { alone: Some(point), kernel, ..Evidence::default() });
+        let rival = rival_of(name);
+        let of = |point: &&BenchPoint| {
+            quantity.value(&Evidence { alone: Some(point), kernel, rival, ..Evidence::default() })
+        };
         let better = |a: f64, b: f64| if is_at_least { a.max(b) } else { a.min(b) };
         let got = match quantity.needs {
             Needs::Gpu => points.iter().filter_map(of).reduce(better),
             Needs::Emulator => points.last().and_then(of),
         };
-        let Some(got) = got else { continue };
+        let Some(got) = got else {
+            missing.extend(quantity.is_beside().then(|| unmeasured(quantity, rival)));
+            continue;
+        };
         // A sum of floats may miss an exact bound such as 1/64 by its rounding.
         let met = if is_at_least { got >= bound * (1.0 - 1e-9) } else { got <= bound * (1.0 + 1e-9) };
         let word = if is_at_least { "at least" } else { "at most" };
         match quantity.unit {
+            "%" if quantity.name == OF_RIVAL => {
+                let whose = rival.map_or("the fastest rival's".to_owned(), |key| format!("{}'s", called(points, key)));
+                ask(met, format!("{} of {whose} speed, {word} {}", percent(got), percent(*bound)));
+            }
             "%" => ask(met, format!("{} {}, {word} {}", percent(got), quantity.what, percent(*bound))),
             _ => ask(met, format!("{} {}, {word} {}", short(got), quantity.what, short(*bound))),
         }
+    }
+    if !missing.is_empty() {
+        // What was not timed is neither reached nor missed; what was measured may be missed all the same.
+        let known = (!all).then_some(false);
+        parts.push(format!("not measured here: {}", missing.join("; ")));
+        return Reached { name: milestone.name.clone(), reached: known, because: parts.join("; ") };
     }
     let because = match parts.is_empty() {
         false => parts.join("; "),
@@ -68,6 +85,26 @@ fn one(milestone: &Milestone, points: &[&BenchPoint], kernel: KernelFacts) -> Re
         true => "timed on a GPU".to_owned(),
     };
     Reached { name: milestone.name.clone(), reached: (!parts.is_empty()).then_some(all), because }
+}
+
+/// A rival as people call it.
+fn called<'p>(points: &[&'p BenchPoint], key: &'p str) -> &'p str {
+    let rivals = points.iter().flat_map(|point| &point.rivals);
+    rivals.into_iter().find(|rival| rival.key == key).map_or(key, |rival| rival.name.as_str())
+}
+
+/// What was to be timed beside the kernel, and how it is.
+fn unmeasured(quantity: &Quantity, rival: Option<&str>) -> String {
+    match (quantity.name, rival) {
+        (OF_RIVAL, Some(key)) => {
+            format!("the speed beside `{key}`, which `lockstep bench … --rivals` times on a GPU of this machine")
+        }
+        (OF_RIVAL, None) => {
+            "the speed beside its rivals, which `lockstep bench … --rivals` times on a GPU of this machine".to_owned()
+        }
+        ("share_of_library", _) => "the speed beside the vendor's library, on a GPU and with cuBLASLt".to_owned(),
+        _ => "the speed beside the reference kernel, on a GPU".to_owned(),
+    }
 }
 
 /// Whole percents, with two digits where there is less than ten of them.
@@ -82,7 +119,7 @@ fn percent(share: f64) -> String {
 /// Enough digits to compare with shares such as 1/16 and 1/64.
 fn short(value: f64) -> String {
     if value == value.trunc() {
-        return format!("{value}");
+        return if (0.0..1e15).contains(&value) { grouped(value as u64) } else { format!("{value}") };
     }
     let digits = match value {
         small if small < 0.1 => 5,
@@ -94,7 +131,7 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Stats, untimed};
+    use super::super::{RivalTime, Stats, untimed};
     use super::*;
     use ptx_emulator::{Counters, Traffic};
 
@@ -135,6 +172,48 @@ mod tests {
         assert_eq!(reached(std::slice::from_ref(&asks), &[counted(0)], kernel)[0].reached, Some(false));
         let full = KernelFacts { registers: Some(128.0), ..kernel };
         assert_eq!(reached(&[asks], &[counted(4096)], full)[0].reached, Some(false));
+    }
+
+    /// What was not timed beside the kernel is neither reached nor missed.
+    #[test]
+    fn a_rival_that_was_not_timed_decides_nothing() {
+        let asks = |at_least: &[(&str, f64)]| Milestone {
+            at_least: at_least.iter().map(|(name, bound)| ((*name).to_owned(), *bound)).collect(),
+            at_most: Vec::new(),
+            gflops: None,
+            ..milestone()
+        };
+        let rival = |key: &str, median_ns| RivalTime {
+            key: key.to_owned(),
+            name: format!("{key} of torch"),
+            median_ns,
+            own_median_ns: 10.0,
+        };
+        let timed = || BenchPoint { stats: Some(Stats { median_ns: 4.0, ..Stats::default() }), ..point() };
+        let say = |bounds: &[(&str, f64)], point: BenchPoint| {
+            let found = reached(&[asks(bounds)], &[point], KernelFacts::default()).remove(0);
+            (found.reached, found.because)
+        };
+        let of_cub = [("share_of_rival.cub", 1.0)];
+        let (met, because) = say(&of_cub, timed());
+        assert!(met.is_none() && because.starts_with("not measured here: the speed beside `cub`"), "{because}");
+        let beside = BenchPoint { rivals: vec![rival("cub", 11.0), rival("eager", 9.0)], ..timed() };
+        let (met, because) = say(&of_cub, beside.clone());
+        assert_eq!(
+            (met, because.as_str()),
+            (Some(true), "110 % of cub of torch's speed, at least 100 %"),
+            "the kernel took 10 ns beside its 11"
+        );
+        assert_eq!(say(&[("share_of_rival.eager", 1.0)], beside.clone()).0, Some(false));
+        let (met, because) = say(&[("share_of_rival", 1.0)], beside.clone());
+        assert!(met == Some(false) && because.starts_with("90 % of the fastest rival's"), "{because}");
+        assert_eq!(say(&[("share_of_rival.flash", 1.0)], beside.clone()).0, None, "another one was timed");
+        // What was measured is missed all the same.
+        let (met, because) = say(&[("share_of_rival.cub", 1.0), ("gigabytes_per_second", 1e6)], timed());
+        assert!(met == Some(false) && because.contains("not measured here"), "{because}");
+        assert_eq!(say(&[("share_of_rival.cub", 1.0), ("gigabytes_per_second", 1.0)], timed()).0, None);
+        let (met, because) = say(&[("share_of_library", 0.9)], timed());
+        assert!(met.is_none() && because.contains("vendor's library"), "{because}");
     }
 
     #[test]

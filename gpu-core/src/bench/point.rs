@@ -255,6 +255,7 @@ impl Bench<'_> {
             reference,
             against_reference: against_reference.filter(|_| rejected.is_none()),
             library: None,
+            rivals: Vec::new(),
             counters: None,
             lines: Vec::new(),
             steps: Vec::new(),

@@ -3,9 +3,11 @@
 use super::{BenchPoint, BenchReport};
 use crate::compile::CompileReport;
 use crate::profile::occupancy;
+use crate::spec::toml_reader::is_identifier;
 use crate::spec::{Resolved, ResolvedLaunch, Role, Spec};
 use crate::verdict::{CaseReport, RunReport, Verdict};
 use ptx_emulator::{Counters, Traffic};
+use serde::{Deserialize, Serialize};
 
 /// What a run left behind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,10 +22,12 @@ pub struct Evidence<'a> {
     pub kernel: KernelFacts,
     /// A point by itself, in place of a report.
     pub alone: Option<&'a BenchPoint>,
+    /// Key of the rival that is meant; None for the fastest.
+    pub rival: Option<&'a str>,
 }
 
 /// What is known of a kernel beside its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelFacts {
     pub registers: Option<f64>,
     /// 0 to 1.
@@ -98,7 +102,15 @@ pub struct Quantity {
     read: fn(&Evidence<'_>) -> Option<f64>,
 }
 
+/// The quantity whose name may go on with a rival's key: `share_of_rival.cub`.
+pub const OF_RIVAL: &str = "share_of_rival";
+
 impl Quantity {
+    /// Whether it needs another program, timed in turns with the kernel: a run without one says nothing.
+    pub fn is_beside(&self) -> bool {
+        ["share_of_library", "share_of_reference", OF_RIVAL].contains(&self.name)
+    }
+
     /// The value in its unit, or None where the run did not give it (no such case, no counters, no timing).
     pub fn measure(&self, evidence: &Evidence<'_>) -> Option<f64> {
         let scale = if self.unit == "%" { 100.0 } else { 1.0 };
@@ -111,9 +123,21 @@ impl Quantity {
     }
 }
 
-/// Finds a quantity by name.
+/// Finds a quantity by name; that of rivals also with a rival's key.
 pub fn quantity(name: &str) -> Option<&'static Quantity> {
-    QUANTITIES.iter().find(|quantity| quantity.name == name)
+    let row = rival_of(name).map_or(name, |_| OF_RIVAL);
+    QUANTITIES.iter().find(|quantity| quantity.name == row)
+}
+
+/// The rival that a name such as `share_of_rival.cub` asks for.
+pub fn rival_of(name: &str) -> Option<&str> {
+    let key = name.strip_prefix(OF_RIVAL)?.strip_prefix('.')?;
+    is_identifier(key).then_some(key)
+}
+
+/// [`Quantity::measure`] by name.
+pub fn measure(name: &str, evidence: &Evidence<'_>) -> Option<f64> {
+    quantity(name)?.measure(&Evidence { rival: rival_of(name), ..*evidence })
 }
 
 /// Every quantity, by name.
@@ -342,12 +366,20 @@ pub static QUANTITIES: &[Quantity] = &[
         read: |e| e.point().and_then(BenchPoint::of_library),
     },
     Quantity {
-        name: "share_of_rival",
+        name: "share_of_reference",
         unit: "%",
         what: "speed as a share of the reference kernel, timed in the same run",
         needs: Needs::Gpu,
         is_at_least: true,
         read: |e| e.point().and_then(|p| Some(p.reference?.median_ns / p.stats?.median_ns)),
+    },
+    Quantity {
+        name: OF_RIVAL,
+        unit: "%",
+        what: "speed as a share of another library's program, timed in turns with it; of the fastest, or of the one named behind a dot",
+        needs: Needs::Gpu,
+        is_at_least: true,
+        read: |e| e.point().and_then(|p| p.of_rival(e.rival)),
     },
     Quantity {
         name: "shared_atomics",

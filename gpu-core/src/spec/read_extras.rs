@@ -4,7 +4,7 @@ use super::output::SEED;
 use super::step::TURN;
 use super::toml_reader::{Item, Reader, Section, is_identifier, join};
 use super::{Milestone, Parsed, Size};
-use crate::bench::QUANTITIES;
+use crate::bench::{OF_RIVAL, QUANTITIES, Quantity};
 use std::ops::Range;
 
 /// Names that expressions of launches and scalars use for themselves.
@@ -106,7 +106,7 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
     let (mut at_most, mut at_least) = (Vec::new(), Vec::new());
     for quantity in QUANTITIES.iter().filter(|quantity| quantity.name != "share_of_ceiling") {
         let bounds = if quantity.is_at_least { &mut at_least } else { &mut at_most };
-        bounds.extend(r.float(&mut section, quantity.name, false).map(|bound| (quantity.name.to_owned(), bound)));
+        read_bound(r, &mut section, quantity, bounds);
     }
     at_most.extend(read_bounds(r, &mut section, "at_most"));
     at_least.extend(read_bounds(r, &mut section, "at_least"));
@@ -131,14 +131,46 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
 /// `{ async_bytes = 1 }`: quantities that are bounded otherwise than by their names alone.
 fn read_bounds(r: &mut Reader<'_>, section: &mut Section<'_>, key: &'static str) -> Vec<(String, f64)> {
     let Some(mut table) = r.section(section, key, false) else { return Vec::new() };
-    let bound = |r: &mut Reader<'_>, table: &mut Section<'_>, name: &'static str| {
-        r.float(table, name, false).map(|bound| (name.to_owned(), bound))
-    };
-    let bounds: Vec<(String, f64)> =
-        QUANTITIES.iter().filter_map(|quantity| bound(r, &mut table, quantity.name)).collect();
+    let mut bounds = Vec::new();
+    QUANTITIES.iter().for_each(|quantity| read_bound(r, &mut table, quantity, &mut bounds));
     if bounds.is_empty() {
         r.problem(&table.at.clone(), table.span.clone(), "at least one quantity such as { async_bytes = 1 }", "none");
     }
     r.finish(table);
     bounds
+}
+
+/// One quantity and its bound; of rivals a table too, with a bound for each: `share_of_rival.cub = 1.0`.
+fn read_bound(r: &mut Reader<'_>, section: &mut Section<'_>, quantity: &Quantity, bounds: &mut Vec<(String, f64)>) {
+    let Some(item) = r.item(section, quantity.name, None) else { return };
+    let at = join(&section.at, quantity.name);
+    if quantity.name != OF_RIVAL || !item.is_table() {
+        let bound = r.as_float(item, &at).filter(|bound| is_share(r, item, &at, quantity, *bound));
+        bounds.extend(bound.map(|bound| (quantity.name.to_owned(), bound)));
+        return;
+    }
+    let Some(rivals) = r.as_section(item, &at) else { return };
+    if rivals.entries().next().is_none() {
+        r.problem(&at, item.span(), "a rival's key with a share, such as { cub = 1.0 }", "none");
+    }
+    for (key, span, item) in rivals.entries() {
+        let at = join(&at, key);
+        if !is_identifier(key) {
+            r.problem(&at, span, "a rival's key, as `call` in a ladder.toml names it", format!("`{key}`"));
+            continue;
+        }
+        let bound = r.as_float(item, &at).filter(|bound| is_share(r, item, &at, quantity, *bound));
+        bounds.extend(bound.map(|bound| (join(OF_RIVAL, key), bound)));
+    }
+}
+
+/// Whether a bound can be what its quantity is: speeds are shares, and 90 is meant to be 0.9.
+fn is_share(r: &mut Reader<'_>, item: Item<'_>, at: &str, quantity: &Quantity, bound: f64) -> bool {
+    const MOST: f64 = 20.0;
+    let fits = !quantity.is_beside() || (bound > 0.0 && bound <= MOST);
+    if !fits {
+        let expected = "a share of the other's speed: 1 is as fast, 0.9 nine tenths of it";
+        r.problem(at, item.span(), expected, item.describe());
+    }
+    fits
 }

@@ -212,16 +212,19 @@ impl<'t> Reader<'t> {
 
     pub fn float(&mut self, section: &mut Section<'_>, key: &'static str, required: bool) -> Option<f64> {
         let item = self.item(section, key, required.then_some("a number"))?;
-        let at = join(&section.at, key);
+        self.as_float(item, &join(&section.at, key))
+    }
+
+    pub fn as_float(&mut self, item: Item<'_>, at: &str) -> Option<f64> {
         let number = match item.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
-            DeValue::Integer(_) => self.as_integer(item, &at).map(|value| value as f64),
+            DeValue::Integer(_) => self.as_integer(item, at).map(|value| value as f64),
             _ => None,
         };
         match number {
             Some(number) if number.is_finite() => Some(number),
             _ => {
-                self.problem(&at, item.value.span(), "a finite number", describe(item.value));
+                self.problem(at, item.value.span(), "a finite number", describe(item.value));
                 None
             }
         }
@@ -358,6 +361,10 @@ impl<'d> Section<'d> {
 impl<'d> Item<'d> {
     pub fn span(&self) -> Range<usize> {
         self.value.span()
+    }
+
+    pub fn is_table(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Table(_))
     }
 
     pub fn as_str(&self) -> Option<&'d str> {

@@ -29,9 +29,11 @@ macro_rules! files {
 
 /// The files that define what crosses the pipe. postcard does not describe itself, so two builds understand each other
 /// only when these are the same. A test follows every type from the messages on and wants its file here.
-const MESSAGES: [(&str, &[u8]); 20] = files![
+const MESSAGES: [(&str, &[u8]); 22] = files![
     "../bench.rs",
+    "../bench/beside.rs",
     "../bench/milestones.rs",
+    "../bench/quantities.rs",
     "../compile/arrays.rs",
     "../compile/build.rs",
     "../compile/calls.rs",

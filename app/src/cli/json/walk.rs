@@ -1,6 +1,9 @@
 //! Every field of a report reaches `--json`, or is listed here as left out.
 
-use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Figure, LibraryTime, Reached, Stats, Timing, Unit};
+use gpu_core::bench::{
+    BenchPoint, BenchReport, Ceilings, Compared, Figure, KernelFacts, LibraryTime, Reached, RivalTime, Stats, Timing,
+    Unit,
+};
 use gpu_core::compile::{CompileReport, Diagnostic, GivenKernel, KernelResources, Severity};
 use gpu_core::emulator::{
     AccessKind, AllocationRef, Counters, Fault, FaultKind, LaunchName, LineCounters, OtherSide, SourceLine, Space,
@@ -217,6 +220,7 @@ fn bench() -> BenchReport {
         reference: stats(),
         against_reference: Some(Compared::Faster),
         library: stats().map(|stats| LibraryTime { name: "cuBLASLt".to_owned(), stats }),
+        rivals: vec![RivalTime { key: "cub".to_owned(), name: "CUB".to_owned(), median_ns: 2.0, own_median_ns: 1.0 }],
         counters: Some(Counters::default()),
         lines: lines(),
         steps: steps(),
@@ -249,6 +253,12 @@ fn bench() -> BenchReport {
             temperature_c: Some(1.0),
             notes: words(),
         }),
+        kernel: KernelFacts {
+            registers: Some(32.0),
+            occupancy: Some(0.5),
+            workspace_bytes: Some(16.0),
+            error: Some(0.25),
+        },
     }
 }
 

@@ -281,6 +281,7 @@ pub fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
                 reference: None,
                 against_reference: None,
                 library: None,
+                rivals: Vec::new(),
                 counters: point.counters,
                 lines: Vec::new(),
                 steps: Vec::new(),
