@@ -51,7 +51,7 @@ impl KernelFacts {
                 let shared = kernel.static_shared_bytes + geometry.dynamic_shared_bytes;
                 occupancy::share(&compiled.arch, geometry.block.iter().product(), kernel.registers, shared)
             }),
-            workspace_bytes: Some(scratch.map(|buffer| buffer.bytes() as f64).sum()),
+            workspace_bytes: Some(scratch.map(|buffer| buffer.bytes()).sum::<u64>() as f64),
             error: None,
         }
     }
