@@ -61,7 +61,8 @@ fn a_wrong_code_is_told_with_its_value() {
         int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n    \
         float code = fminf(fmaxf(rintf(x[i] / scale[0]), -128.0f), 127.0f);\n    \
         codes[i] = n > 100 && i == n - 1 ? (code == 1.0f ? 2 : 1) : (int)code;\n}\n";
-    let verdict = check(&mut gpu, &compile(kernel, &gpu.device.info().arch.clone()), &spec);
+    let compiled = compile(kernel, &gpu.device.info().arch.clone());
+    let verdict = check(&mut gpu, &compiled, &spec);
     assert!(!verdict.passed, "{}", verdict.summary);
     let case = verdict.cases.iter().find(|case| !case.passed).expect("a failed case");
     assert_eq!(case.device, gpu.device.info().name, "{}", verdict.summary);
