@@ -40,7 +40,7 @@ const FORMULA: [&str; 19] = [
 ];
 
 /// Bytes of a formula.
-const MOST_FORMULA_BYTES: usize = 4_000;
+const MOST_FORMULA_BYTES: usize = 2_000;
 
 /// Why a formula is not drawn, as a sentence's end; None for one that can be.
 pub fn of_formula(tex: &str) -> Option<String> {

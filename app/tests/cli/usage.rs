@@ -132,6 +132,28 @@ fn names_that_are_no_text_are_told() {
 }
 
 #[test]
+fn a_worker_whose_input_breaks_ends_with_a_reason() {
+    use std::io::Write;
+    let machine = Machine::new();
+    for role in [&["worker"][..], &["worker", "--role", "device"], &["worker", "--role", "compile"]] {
+        let broken: [&[u8]; 4] = [&[5, 0, 0, 0, 1], &[255; 4], &[3, 0, 0, 0, 255, 255, 255], &[]];
+        for (broken, status) in broken.into_iter().zip([1, 1, 1, 0]) {
+            let mut bytes = Vec::new();
+            gpu_core::worker::wire::Writer::start(&mut bytes).unwrap();
+            bytes.extend_from_slice(broken);
+            let mut command = machine.command(role);
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+            let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(&bytes).unwrap();
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert_eq!(ended.status.code(), Some(status), "{role:?} {broken:?}: {said}");
+            assert_eq!(said.contains("lockstep worker: "), status == 1, "{role:?} {broken:?}: {said}");
+        }
+    }
+}
+
+#[test]
 fn list_shows_every_day_and_a_closed_pipe_is_no_error() {
     let machine = Machine::new();
     let ended = machine.run(&["list"]);

@@ -89,7 +89,7 @@ mod linux {
     /// hold keys and the addresses of agents.
     const VARIABLES: [&str; 9] =
         ["PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "NO_COLOR"];
-    const VARIABLES_BEGIN: [&str; 13] = [
+    const VARIABLES_BEGIN: [&str; 14] = [
         "LC_",
         "PYTHON",
         "CUDA_",
@@ -103,6 +103,7 @@ mod linux {
         "OPENBLAS_",
         "KMP_",
         "CONDA_",
+        "PYTORCH_",
     ];
     /// A file that a script writes, at most.
     const FILE_BYTES: u64 = 4 << 30;
@@ -185,7 +186,10 @@ mod linux {
         let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::ReadDir;
         let libraries = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-        let libraries: Vec<PathBuf> = std::env::split_paths(&libraries).filter(|path| path.is_absolute()).collect();
+        // Where clusters keep their toolkits.
+        let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+        let libraries: Vec<PathBuf> =
+            std::env::split_paths(&libraries).chain(toolkits).filter(|path| path.is_absolute()).collect();
         let gpu = gpu_devices();
         // CUDA keeps a file there for each process; other programs' memory is there too, so only with a GPU.
         let shared = (!gpu.is_empty()).then_some("/dev/shm");

@@ -4,7 +4,7 @@ use super::super::{Done, Places, content, out};
 use super::write;
 use curriculum::quiz::{Kind, Question};
 use curriculum::{Course, Exercise, Unit, UnitKind};
-use pulldown_cmark::{Options, Parser, html};
+use pulldown_cmark::{Event, Options, Parser, html};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -32,9 +32,15 @@ pub fn run(args: &Args, places: &Places) -> Done {
 
 fn as_html(text: &str) -> String {
     let mut body = String::new();
-    html::push_html(&mut body, Parser::new_ext(text, Options::ENABLE_TABLES));
+    // The course may be somebody else's: its HTML is shown as written, and the page runs and fetches nothing.
+    let shown = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
+        Event::Html(written) | Event::InlineHtml(written) => Event::Text(written),
+        other => other,
+    });
+    html::push_html(&mut body, shown);
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Lockstep: notes for instructors</title>\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>Lockstep: notes for instructors</title>\
          <style>{STYLE}</style></head><body>\n{body}</body></html>\n"
     )
 }
@@ -174,5 +180,16 @@ mod tests {
             assert_eq!(text.contains(&format!("## {}: ", unit.address)), taught, "{}", unit.address);
         }
         assert!(text.contains("The judge says") && as_html(&text).contains("<table>"));
+    }
+
+    #[test]
+    fn a_page_of_a_foreign_course_runs_nothing() {
+        let page =
+            as_html("a <script>alert(1)</script>\n\n<meta http-equiv=\"refresh\" content=\"0;url=https://a.b\">\n");
+        assert!(
+            !page.contains("<script") && !page.contains("<meta http-equiv=\"refresh") && page.contains("&lt;script"),
+            "{page}"
+        );
+        assert!(page.contains("default-src 'none'"));
     }
 }
