@@ -316,7 +316,7 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     assert!(window.has("Difference 2 of 2"));
     window.key(Modifiers::SHIFT, Key::F7);
     assert!(window.has("Difference 1 of 2"));
-    for (choice, shown) in [("Scaffold", "came"), ("Our solution", "lines came")] {
+    for (choice, shown) in [("Scaffold", "added"), ("Our solution", "lines added")] {
         window.harness.state_mut().command(Command::Do(Action::ShowCompare));
         window.settle();
         window.harness.get_all_by_label(choice).next().expect("a choice").click();
@@ -341,7 +341,7 @@ fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed
     window.harness.state_mut().command(Command::SetAgainst(Against::Run(1)));
     window.until("the run's text", |app| app.state.desk().is_some_and(|desk| !desk.versions.texts.is_empty()));
     window.settle();
-    assert!(window.has("1 difference: 1 line came, 0 went"));
+    assert!(window.has("1 difference: 1 line added, 0 removed"));
     window.harness.state_mut().command(Command::SetAgainst(Against::Reference));
     window.settle();
     assert!(window.has("The solution is locked"));

@@ -223,7 +223,7 @@ fn missed_questions_come_back_for_review() {
     assert!(window.has("Review 1 question"));
     // Beside the course it is seen without asking.
     window.click("1 question comes back today");
-    assert!(window.has("Questions that were missed come back") && !window.has("comes back today"));
+    assert!(window.has("Questions that you missed come back") && !window.has("comes back today"));
     let again =
         Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true, given: Given::default() };
     window.harness.state_mut().command(again);

@@ -46,9 +46,9 @@ pub fn possible(ladder: &Ladder, own: Own<'_>, target: &Target, trusted: bool) -
     }
     if !trusted && !curriculum::is_own_script(&ladder.rivals_source) {
         let may = if gpu_core::worker::confines_scripts() {
-            "it would run in a sandbox, with Python's packages and the GPU, but without your files and the network"
+            "it would run in a sandbox, with Python's packages, but without your files and the network"
         } else {
-            "this system has no sandbox for it, so it could do all that you can"
+            "there is no sandbox for files here, so it could do with them all that you can"
         };
         return Err(usage(format!(
             "rivals.py of the ladder {} did not come with Lockstep: {may}; look at it, then repeat with --trust-scripts",

@@ -17,6 +17,8 @@ use egui_tiles::{
     UiResponse,
 };
 
+/// What the tile tree keeps free beside a tab, in points, with something to spare.
+const BETWEEN_TABS: f32 = space::M;
 /// Room of a tab's icon and of the cross that closes it, in points.
 const ICON_WIDTH: f32 = icons::SIZE + space::XS;
 const CLOSE_WIDTH: f32 = 18.0;
@@ -307,16 +309,18 @@ impl Drawing<'_, '_> {
 
     /// Whether all tabs of the group fit with an icon each: words come first.
     fn has_room_for_icons(&self, tiles: &Tiles<Pane>, ui: &Ui, tile: TileId) -> bool {
-        let group = tiles.parent_of(tile).and_then(|parent| tiles.get_container(parent));
-        let Some(group) = group else { return true };
+        let Some(parent) = tiles.parent_of(tile) else { return true };
+        let Some(group) = tiles.get_container(parent) else { return true };
+        // The tabs are drawn in a place that scrolls, whose clip may be wider than the group.
+        let room = tiles.rect(parent).map_or(f32::INFINITY, |rect| rect.width()).min(ui.clip_rect().width());
         let font = egui::TextStyle::Button.resolve(ui.style());
         let shown =
             group.children().filter(|child| tiles.is_visible(**child)).filter_map(|child| tiles.get_pane(child));
         let width = |pane: &Pane| {
             let galley = ui.painter().layout_no_wrap(title(self.screen, *pane), font.clone(), Color32::PLACEHOLDER);
-            galley.size().x + 2.0 * space::M + ICON_WIDTH
+            galley.size().x + 2.0 * space::M + ICON_WIDTH + BETWEEN_TABS
         };
-        shown.map(width).sum::<f32>() + CLOSE_WIDTH < ui.clip_rect().width()
+        shown.map(width).sum::<f32>() + CLOSE_WIDTH < room
     }
 
     /// A cross at the end of the tab in front.

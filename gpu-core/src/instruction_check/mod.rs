@@ -18,7 +18,7 @@ pub use fill::Fill;
 pub use kernel::{Batch, batches};
 pub use record::Recording;
 pub use run::{load, run};
-pub use session::{Outcome, Progress, Row, check};
+pub use session::{Outcome, Row, Stage, check};
 
 use ptx_emulator::TensorMap;
 

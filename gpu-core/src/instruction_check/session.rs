@@ -70,7 +70,7 @@ impl Outcome {
 /// What [`check`] reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Progress {
+pub enum Stage {
     /// This probe runs next: should the process die, it was this one.
     Begin(usize),
     Row(Row),
@@ -85,7 +85,7 @@ pub fn check(
     arch: Arch,
     probes: &[Probe],
     chosen: &[usize],
-    report: &mut dyn FnMut(Progress),
+    report: &mut dyn FnMut(Stage),
 ) -> Result<(), RunError> {
     for batch in batches(arch, probes, chosen) {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; batch.members.len()];
@@ -95,7 +95,7 @@ pub fn check(
             outcomes[place(member)] = Some(Outcome::RefusedByEmulator(why));
         }
         if let Some(first) = taken.first() {
-            report(Progress::Begin(*first));
+            report(Stage::Begin(*first));
         }
         let (taken_by_both, refused) = load(other, arch, probes, &taken)?;
         for (member, why) in refused {
@@ -109,7 +109,7 @@ pub fn check(
                 Some(outcome) => outcome,
                 None if !taken_by_both.contains(&member) => continue,
                 None => {
-                    report(Progress::Begin(member));
+                    report(Stage::Begin(member));
                     match run(emulator, member, probe) {
                         Err(error) => Outcome::EmulatorFault(error.to_string()),
                         Ok(ours) => match run(other, member, probe) {
@@ -127,7 +127,7 @@ pub fn check(
                     }
                 }
             };
-            report(Progress::Row(Row { recording, ..Row::new(member, probe, outcome) }));
+            report(Stage::Row(Row { recording, ..Row::new(member, probe, outcome) }));
             if let Some(error) = lost {
                 return Err(error);
             }

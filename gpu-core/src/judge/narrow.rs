@@ -74,8 +74,9 @@ pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, seen: &Seen
         return None;
     }
     (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(if is_byte {
-        "rows and columns from 256 on are wrong and all others right: as if an index were kept in 8 bits (`unsigned char`), where \
-         0 comes after 255; keep it in an `int`"
+        "rows and columns from 256 on are wrong, all others are right, and several threads write the same ones: as if the first \
+         block did everybody's work (is `blockIdx` in the index?), or as if an index were kept in 8 bits (`unsigned char`), \
+         where 0 comes after 255"
     } else {
         "rows and columns from 256 on are wrong and all others right: as if a loop or a block ended there, or an index were kept \
          in 8 bits (`unsigned char`), where 0 comes after 255"

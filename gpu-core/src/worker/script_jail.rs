@@ -1,6 +1,6 @@
 //! Confines a script that is about to be started: a Python program that need not be ours, run by an interpreter that is the
-//! user's own. It reads Python, its packages, the system's libraries and what it is given, writes one scratch folder, uses the
-//! GPU, and has no network.
+//! user's own. It has no network; without a GPU it reads Python, its packages, the system's libraries and what it is given, and
+//! writes one scratch folder.
 //!
 //! Unlike the workers it needs threads, children and devices, so the rules are others than theirs. They are prepared here;
 //! between `fork` and `exec` there are plain system calls alone.
@@ -8,21 +8,25 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether [`confine_script`] keeps a script from files and from the network on this system.
+/// Whether [`confine_script`] keeps a script from files on this system, and from the network.
+///
+/// Not where there is an NVIDIA GPU: under Landlock's rules for files CUDA finds none (driver 580, whatever may be read; without
+/// them it works). There a script is kept from the network and held to limits, and no more.
 pub fn confines_scripts() -> bool {
-    cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))) && super::jail::is_there()
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return super::jail::is_there() && !linux::has_gpu();
+    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    false
 }
 
 /// Has `command` run confined: of files it reads `readable` and the system's own, and writes below `scratch`, which is its
-/// working and home folder too. Where [`confines_scripts`] says no, the command stays as it is, but for the working folder.
+/// working and home folder too. Where [`confines_scripts`] says no, of this there is the
+/// folder, what the system has against the network, and limits.
 ///
 /// # Errors
 /// The rules cannot be made, in a sentence. What the system refuses later makes the command fail to start.
 pub fn confine_script(command: &mut Command, readable: &[PathBuf], scratch: &Path) -> Result<(), String> {
     command.current_dir(scratch);
-    if !confines_scripts() {
-        return Ok(());
-    }
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     linux::confine(command, readable, scratch)?;
     let _ = readable;
@@ -82,7 +86,7 @@ mod linux {
         "/proc",
         "/sys",
     ];
-    /// Devices that hold nobody's data. The GPU's are added as they are found.
+    /// Devices that hold nobody's data.
     const DEVICES: [&str; 7] =
         ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/dxg"];
     /// Variables that a script may see, whole names or beginnings: where Python, CUDA and their threads are set up. Others
@@ -112,8 +116,13 @@ mod linux {
 
     pub fn confine(command: &mut Command, readable: &[PathBuf], scratch: &Path) -> Result<(), String> {
         let failed = |why: &dyn std::fmt::Display| format!("the script's sandbox cannot be made: {why}");
-        let rules = rules(readable, scratch).map_err(|error| failed(&error))?;
-        let rules = rules.ok_or_else(|| failed(&"this kernel has no Landlock"))?;
+        let rules = match super::confines_scripts() {
+            false => None,
+            true => {
+                let rules = rules(readable, scratch).map_err(|error| failed(&error))?;
+                Some(rules.ok_or_else(|| failed(&"this kernel has no Landlock"))?)
+            }
+        };
         let filters = filters().map_err(|error| failed(&error))?;
         let memory = memory_bytes().max(LEAST_MEMORY_BYTES);
         let own = |name: &str| {
@@ -131,12 +140,12 @@ mod linux {
         }
         // SAFETY: between `fork` and `exec` only system calls are made, over what was prepared above: nothing allocates, and
         // no lock is taken.
-        unsafe { command.pre_exec(move || enter(&rules, &filters, memory)) };
+        unsafe { command.pre_exec(move || enter(rules.as_ref(), &filters, memory)) };
         Ok(())
     }
 
     /// Goes to jail, in the child.
-    fn enter(rules: &OwnedFd, filters: &[BpfProgram; 2], memory: u64) -> io::Result<()> {
+    fn enter(rules: Option<&OwnedFd>, filters: &[BpfProgram; 2], memory: u64) -> io::Result<()> {
         super::super::jail::die_with_parent();
         super::super::jail::no_core_dumps();
         set_limit(libc::RLIMIT_FSIZE, FILE_BYTES);
@@ -146,7 +155,7 @@ mod linux {
         // SAFETY: system calls with integers and an open descriptor.
         let restricted = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-                && libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) == 0
+                && rules.is_none_or(|rules| libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) == 0)
         };
         if !restricted {
             return Err(io::Error::last_os_error());
@@ -190,9 +199,6 @@ mod linux {
         let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
         let libraries: Vec<PathBuf> =
             std::env::split_paths(&libraries).chain(toolkits).filter(|path| path.is_absolute()).collect();
-        let gpu = gpu_devices();
-        // CUDA keeps a file there for each process; other programs' memory is there too, so only with a GPU.
-        let shared = (!gpu.is_empty()).then_some("/dev/shm");
         let made = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(all)?
@@ -203,17 +209,15 @@ mod linux {
             .add_rules(path_beneath_rules(libraries, read))?
             .add_rules(path_beneath_rules(readable, read))?
             .add_rules(path_beneath_rules(DEVICES, device))?
-            .add_rules(path_beneath_rules(gpu, device))?
-            .add_rules(path_beneath_rules(shared, all))?
             .add_rules(path_beneath_rules([scratch], all))?;
         Ok(made.into())
     }
 
-    /// NVIDIA's device files, and those of its boards.
-    fn gpu_devices() -> Vec<PathBuf> {
+    /// Whether there are device files of NVIDIA's, or of its boards.
+    pub fn has_gpu() -> bool {
         let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
         let theirs = |name: &str| ["nvidia", "nvhost", "nvmap", "nvgpu"].iter().any(|part| name.starts_with(part));
-        entries.filter(|entry| entry.file_name().to_str().is_some_and(theirs)).map(|entry| entry.path()).collect()
+        entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(theirs))
     }
 
     /// What Landlock does not cover, or older kernels' Landlock does not: the network by any protocol, other programs' sockets

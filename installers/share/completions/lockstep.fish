@@ -93,7 +93,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l arch -d 'Arc
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
-complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l rivals -d 'Also time the last rung beside PyTorch and CUB, in turns, in the Python that has them'
+complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l rivals -d 'Also time the kernel, or a ladder\'s last rung, beside PyTorch and CUB, in turns, in the Python that has them'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l trust-scripts -d 'Let a `rivals.py` run that did not come with Lockstep: it can do all that you can'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l ceilings -d 'Measure what this machine can do at most: bandwidths, arithmetic rates, latencies'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l json -d 'Print one JSON object (app/JSON.md, "bench")'

@@ -185,7 +185,7 @@ fn unplaced(exercise: &Exercise, fault: &str, answer: &Answer) -> Option<String>
     let line = summary.contains(" at line ") || summary.contains(".cu:");
     // A pattern of all elements says more than one of them, many draws have no thread, and of several launches the one that
     // stored a wrong element need not be the learner's.
-    const PATTERNS: [&str; 3] = ["holds what belongs to", "wrong on average", " products of each sum "];
+    const PATTERNS: [&str; 4] = ["of every ", "holds what belongs to", "wrong on average", " products of each sum "];
     let is_known = PATTERNS.iter().any(|pattern| summary.contains(pattern));
     let of_steps = exercise.spec.steps.len() > 1 && summary.contains("] is ") && summary.contains(", expected ");
     let tells = placed && line || is_known || of_steps;

@@ -2,7 +2,7 @@
 
 use crate::cli::{Done, Failure, Places, out, usage};
 use gpu_core::device::{self, Device, DeviceChoice};
-use gpu_core::instruction_check::{self, Arch, Outcome, Probe, Progress, Row};
+use gpu_core::instruction_check::{self, Arch, Outcome, Probe, Row, Stage};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -122,7 +122,7 @@ fn work(args: &Args, arch: Arch, probes: &[Probe], chosen: &[usize], from: usize
     let other = if args.emulator_arch.is_some() { DeviceChoice::Emulator } else { DeviceChoice::Gpu(0) };
     let mut other: Box<dyn Device> = device::open(&other).map_err(usage)?;
     let left: Vec<usize> = chosen.iter().copied().filter(|index| *index >= from).collect();
-    let mut report = |event: Progress| {
+    let mut report = |event: Stage| {
         if let Ok(line) = serde_json::to_string(&event) {
             out::print(&format!("{line}\n"));
         }
@@ -152,8 +152,8 @@ fn supervise(args: &Args, probes: &[Probe], chosen: &[usize]) -> Result<Vec<Row>
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 match serde_json::from_str(&line) {
-                    Ok(Progress::Begin(index)) => begun = Some(index),
-                    Ok(Progress::Row(row)) => {
+                    Ok(Stage::Begin(index)) => begun = Some(index),
+                    Ok(Stage::Row(row)) => {
                         got_any = true;
                         if !args.json {
                             print_row(&row, args.all);

@@ -60,10 +60,10 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
         ),
         Dialog::ConfirmScript { file, confined } => {
             let may = if *confined {
-                "It runs in a sandbox: it can read Python and its packages, use the GPU, and write to a scratch folder that is \
+                "It runs in a sandbox: it can read Python and its packages, and write to a scratch folder that is \
                  deleted afterwards. It cannot read your files or reach the network."
             } else {
-                "This system has no sandbox for it, so it runs as you: it can read, change and send every file that you can."
+                "There is no sandbox for files here, so it runs as you: it can read and change every file that you can."
             };
             let text = format!(
                 "`{file}` is a Python script of this course folder and did not come with Lockstep. {may} Look at it first if \

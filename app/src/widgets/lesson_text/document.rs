@@ -124,6 +124,10 @@ impl Document {
         let mut events = Parser::new_ext(markdown, options);
         events.by_ref().take(MOST_EVENTS).for_each(|event| builder.event(event));
         let is_cut = events.next().is_some();
+        if is_cut {
+            // What was read of a table is worth showing.
+            builder.event(Event::End(TagEnd::Table));
+        }
         builder.finish(is_cut)
     }
 }

@@ -369,7 +369,8 @@ impl Cx<'_> {
         let shift = if words { 2 } else { 0 };
         let cells = (self.grid.shared_bytes as usize) >> shift;
         let cells_of = |at: u64, bytes: u32| {
-            let end = ((at + u64::from(bytes)) >> shift).min(cells as u64) as usize;
+            // An address before the array wraps around to the largest ones.
+            let end = (at.saturating_add(bytes.into()) >> shift).min(cells as u64) as usize;
             (at >> shift).min(end as u64) as usize..end
         };
         // By whom a cell was written, and in which interval.

@@ -3,6 +3,17 @@
 use super::matmul::{Sizes, TILES};
 use super::{Element, all};
 
+/// What can be said where all that came out is zero. Small matrices may by chance hold no product that reaches 1; then two
+/// mistakes give the same zeros.
+pub(super) fn of_zeros(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> Option<&'static str> {
+    let Sizes { n, k, .. } = *sizes;
+    let none_reaches_one = |index: usize| (0..k).all(|i| (a[index / n * k + i] * b[i * n + index % n]).abs() < 1.0);
+    let zeros = sample.iter().all(|element| element.got == 0.0 && none_reaches_one(element.index));
+    zeros.then_some(
+        "all wrong ones are 0: nothing is added to the sums, or each product is cut to whole numbers, and none reaches 1 here",
+    )
+}
+
 pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
     let Sizes { n, k, .. } = *sizes;
     let left = |index: usize, i: usize| a[index / n * k + i];
@@ -31,13 +42,6 @@ pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, nam
                 ));
             }
         }
-    }
-    // Small matrices may by chance hold no product that reaches 1; then two mistakes give the same zeros.
-    let none_reaches_one = |index: usize| (0..k).all(|i| (left(index, i) * top(index, i)).abs() < 1.0);
-    if sample.iter().all(|element| element.got == 0.0 && none_reaches_one(element.index)) {
-        let words = "all wrong ones are 0: nothing is added to the sums, or each product is cut to whole numbers, and none \
-                     reaches 1 here";
-        return Some(words.to_owned());
     }
     // Where all is zero, any small factor may have been cut.
     let cut_shows = sample.iter().any(|element| element.got != 0.0);

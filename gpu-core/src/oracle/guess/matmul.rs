@@ -20,12 +20,12 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     if sample.len() * k * 32 > MOST_WORK {
         return None;
     }
-    // Zeros are what many formulas give where factors are zero.
-    if sample.iter().filter(|element| element.got.abs() > CLOSE * element.magnitude).count() < LEAST {
-        return None;
-    }
     let sizes = Sizes { m, n, k };
     let names = [left.name.as_str(), right.name.as_str()];
+    // Zeros are what many formulas give where factors are zero: of them only what can be said of zeros is asked.
+    if sample.iter().filter(|element| element.got.abs() > CLOSE * element.magnitude).count() < LEAST {
+        return factors::of_zeros(a, b, sample, &sizes).map(|words| Guess::from(words.to_owned()));
+    }
     let part = || part_of_the_sum(a, b, sample, &sizes).map(|words| Guess { words, key: Some("cut_sums") });
     let other = || other_operands(a, b, sample, &sizes, names).map(Guess::from);
     let altered = || factors::guess(a, b, sample, &sizes, names).map(Guess::from);

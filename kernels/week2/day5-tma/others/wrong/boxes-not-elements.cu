@@ -1,6 +1,6 @@
 // Coordinates count boxes.
 // rejected for: misaligned
-// leads to: Coordinates are in elements
+// leads to: innermost coordinate 1
 #include "tma.cuh"
 // lockstep: block = 32
 // lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)

@@ -1,5 +1,5 @@
 // A block does several rows and keeps the maximum of the first.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: anew for each
 #include "lab.cuh"
 // lockstep: block = 256

@@ -1,5 +1,5 @@
 // Divides the head by the number of key heads.
-// rejected for: wide_access
+// rejected for: out_of_bounds
 // leads to: h / (heads / key_heads)
 #include "mma.cuh"
 

@@ -1,6 +1,6 @@
 // Slots modulo 16.
 // rejected for: out_of_bounds
-// leads to: t % page_size
+// leads to: the page table was skipped
 #include "lab.cuh"
 #include <cuda_fp8.h>
 // A group of sixteen lanes a token, four elements a lane; two groups share the tokens of a query head and are merged at the end.

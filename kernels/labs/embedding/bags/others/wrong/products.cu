@@ -1,6 +1,6 @@
 // Multiplies.
-// rejected for: cut_sums
-// leads to: Only one row
+// rejected for: wrong_output
+// leads to: all wrong ones are 0
 #include "lab.cuh"
 
 // y[bag] = the sum of the rows of the table that are in the bag, a block a bag.

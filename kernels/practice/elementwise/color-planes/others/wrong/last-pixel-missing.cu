@@ -1,6 +1,6 @@
 // Stops one pixel early.
 // rejected for: never_written
-// leads to: at the end
+// leads to: the last, incomplete group
 // lockstep: grid = ceil_div(n, block_x)
 extern "C" __global__ void split_planes(const unsigned char* pixels, unsigned char* red, unsigned char* green,
                                         unsigned char* blue, int n) {

@@ -1,6 +1,6 @@
 // Loads rows of w that do not exist.
-// rejected for: wide_access
-// leads to: the row of w >= n
+// rejected for: out_of_bounds
+// leads to: column >= n
 extern "C" __global__ void product(const signed char* x, const signed char* w, const float* x_scale, const float* w_scale, float* y, int m, int n, int k) {
     __shared__ int x_tile[16][17], w_tile[16][17];
     int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;

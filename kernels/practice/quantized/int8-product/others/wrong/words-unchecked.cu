@@ -1,5 +1,5 @@
 // Loads 16 words where fewer are left.
-// rejected for: wide_access
+// rejected for: out_of_bounds
 // leads to: the word >= k / 4
 extern "C" __global__ void product(const signed char* x, const signed char* w, const float* x_scale, const float* w_scale, float* y, int m, int n, int k) {
     __shared__ int x_tile[16][17], w_tile[16][17];

@@ -1,6 +1,6 @@
 // Stores the codes column by column.
 // rejected for: wrong_output
-// leads to: codes[row * n + column]
+// leads to: or only codes
 extern "C" __global__ void quantize_columns(const float* x, signed char* codes, float* scale, int m, int n) {
     __shared__ float parts[8][32];
     int column = blockIdx.x * 32 + threadIdx.x;

@@ -1,6 +1,6 @@
 // Adds a half and cuts off, for negative numbers too.
 // rejected for: wrong_output
-// leads to: rounded to the nearest whole number
+// leads to: not truncated
 extern "C" __global__ void quantize_columns(const float* x, signed char* codes, float* scale, int m, int n) {
     __shared__ float parts[8][32];
     int column = blockIdx.x * 32 + threadIdx.x;

@@ -1,6 +1,6 @@
 // Stores code + 8.
 // rejected for: wrong_output
-// leads to: 16 - c
+// leads to: Codes: x / scale
 #include "lab.cuh"
 
 // lockstep: block = 128
