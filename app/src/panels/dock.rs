@@ -333,6 +333,10 @@ impl Drawing<'_, '_> {
         let rect = egui::Rect::from_center_size(center, vec2(16.0, 16.0));
         let response = ui.interact(rect, Id::unique(("close pane", pane)), Sense::click());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Close {}", pane.title())));
+        if response.gained_focus() {
+            // More tabs than fit scroll, and the keyboard goes nowhere out of sight.
+            ui.scroll_to_rect_animation(rect, None, egui::style::ScrollAnimation::none());
+        }
         let color = if response.hovered() || response.has_focus() { t.text } else { t.text_faint };
         if response.hovered() || response.has_focus() {
             ui.painter().rect_filled(rect, f32::from(theme::radius::SMALL), t.hover);
