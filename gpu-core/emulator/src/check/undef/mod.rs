@@ -4,6 +4,7 @@ pub mod ahead;
 pub mod followed;
 pub mod gates;
 pub mod marks;
+pub mod origin;
 pub mod shuffled;
 pub mod taint;
 pub mod undefined;

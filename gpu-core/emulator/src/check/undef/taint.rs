@@ -5,6 +5,7 @@
 //! memory are faults. While no register is marked, none of this code runs.
 
 use super::marks::Computed;
+pub use super::origin::Origin;
 use super::undefined::{Bits, Mixed, Moved, ones};
 use crate::check::products::of_matrix;
 use crate::check::repeats::Told;
@@ -16,23 +17,7 @@ use crate::exec::opcode::opcode;
 use crate::exec::sched::warp::{Poison, Warp};
 use crate::memory::all_bits;
 use crate::memory::space::Window;
-use crate::report::{AccessKind, AllocationRef, FaultKind, Space, ThreadId};
-
-/// Where an uninitialised value came from.
-#[derive(Clone, Debug)]
-pub struct Origin {
-    pub pc: u32,
-    pub lane: usize,
-    pub space: Option<Space>,
-    pub address: u64,
-    pub bytes: u32,
-    pub allocation: Option<AllocationRef>,
-    /// Who read it, where that was another thread than the one of `lane`.
-    pub thread: Option<ThreadId>,
-    /// What is said of a shuffle that it came from.
-    pub shuffled: Option<String>,
-    pub reported: bool,
-}
+use crate::report::{AccessKind, FaultKind, Space};
 
 /// Origins beyond this share the last one.
 const MAX_ORIGINS: usize = 256;
