@@ -95,7 +95,8 @@ impl Target {
     }
 }
 
-fn local_choice(text: &str) -> Option<DeviceChoice> {
+/// A device of this machine by its name.
+pub fn local_choice(text: &str) -> Option<DeviceChoice> {
     match text {
         "emulator" => Some(DeviceChoice::Emulator),
         "gpu" => Some(DeviceChoice::Gpu(0)),

@@ -667,7 +667,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__check)
-            opts="-h --seed --jobs --again --content --data --help"
+            opts="-h --seed --jobs --again --device --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,6 +678,10 @@ _lockstep() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1101,7 +1105,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__others)
-            opts="-h --seed --jobs --again --content --data --help"
+            opts="-h --seed --jobs --again --device --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1112,6 +1116,10 @@ _lockstep() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

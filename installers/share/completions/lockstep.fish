@@ -243,15 +243,17 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_se
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l seed -d 'Judge with inputs of this seed: the answer to the same course is the same each time' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l jobs -d 'How many kernels at a time [default: one for each core]' -r
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l device -d 'Where: emulator, or gpu, gpu:N, beside which the emulator\'s checks still run; counters are the emulator\'s' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
-complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l again -d 'Judge again what this program has judged before'
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l again -d 'Judge again what this program has judged before; on a GPU all are'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l seed -d 'Judge with inputs of this seed: the answer to the same course is the same each time' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l jobs -d 'How many kernels at a time [default: one for each core]' -r
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l device -d 'Where: emulator, or gpu, gpu:N, beside which the emulator\'s checks still run; counters are the emulator\'s' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
-complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l again -d 'Judge again what this program has judged before'
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l again -d 'Judge again what this program has judged before; on a GPU all are'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l title -d 'Its title, where it has none yet' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F

@@ -1,5 +1,5 @@
-//! Judges many kernels on the emulator: in parallel, each different job once, and none again that this very program
-//! has judged before.
+//! Judges many kernels: in parallel, each different job once, and on the emulator none again that this very program has
+//! judged before.
 
 use super::judged::Judged;
 use crate::cli::engine::{self, Answer};
@@ -26,9 +26,16 @@ pub struct JuryArgs {
     /// How many kernels at a time [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Judge again what this program has judged before
+    /// Judge again what this program has judged before; on a GPU all are
     #[arg(long)]
     again: bool,
+    /// Where: emulator, or gpu, gpu:N, beside which the emulator's checks still run; counters are the emulator's
+    #[arg(long, value_name = "DEVICE", default_value = "emulator", value_parser = device)]
+    device: DeviceChoice,
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    engine::local_choice(text).ok_or_else(|| "expected emulator, gpu or gpu:N".to_owned())
 }
 
 /// Makes problems of an answer, as sentences.
@@ -62,13 +69,16 @@ pub struct Jury<'p> {
     pub seed: Option<u64>,
     jobs: usize,
     judged: Judged,
+    device: DeviceChoice,
 }
 
 impl<'p> Jury<'p> {
     pub fn new(places: &'p Places, args: &JuryArgs) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let judged = Judged::new(places, args.again);
-        Jury { places, seed: Some(args.seed), jobs: args.jobs.unwrap_or(cores).clamp(1, 64), judged }
+        let device = args.device.clone();
+        // What a GPU says may differ from one time to the next.
+        let judged = Judged::new(places, args.again || device != DeviceChoice::Emulator);
+        Jury { places, seed: Some(args.seed), jobs: args.jobs.unwrap_or(cores).clamp(1, 64), judged, device }
     }
 
     /// Judges a kernel.
@@ -76,7 +86,7 @@ impl<'p> Jury<'p> {
         Job::Check {
             source: source(file, text),
             spec: Box::new(spec.clone()),
-            device: DeviceChoice::Emulator,
+            device: self.device.clone(),
             arch: None,
             seed: self.seed,
             trace: None,
