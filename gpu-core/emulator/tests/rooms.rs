@@ -1,5 +1,8 @@
-//! Which top folder of the emulator may know of which: imports go down the list of layers. Arrows that still go up are listed;
-//! none may be added, and one that is gone is to be taken out of the list.
+//! Which top folder of the emulator, and of the driver library over it, may know of which: imports go down the list of
+//! layers. Arrows that still go up are listed; none may be added, and one that is gone is to be taken out of the list.
+
+#[path = "rooms/imports.rs"]
+mod imports;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +10,6 @@ use std::path::Path;
 /// From the bottom to the top.
 const LAYERS: &[&str] = &[
     "fast",
-    "atomics",
     "conditions",
     "report",
     "features",
@@ -46,39 +48,35 @@ const STILL_UP: &[(&str, &str)] = &[
     ("memory", "check"),
 ];
 
-/// The top module of each `crate::` path in a file's code, comments aside.
-fn named(text: &str) -> BTreeSet<String> {
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let paths = code.flat_map(|line| line.split("crate::").skip(1));
-    let name = |path: &str| path.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect::<String>();
-    paths.map(name).filter(|name| LAYERS.contains(&name.as_str())).collect()
-}
+/// The same of the driver library.
+const DRIVER_LAYERS: &[&str] = &["abi", "process", "work", "memory", "loading", "launch", "graph", "calls", "export"];
 
-fn files(folder: &Path, top: Option<&str>, found: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let top = top.map_or_else(|| name.trim_end_matches(".rs").to_owned(), str::to_owned);
-        if path.is_dir() {
-            files(&path, Some(&top), found);
-        } else if name.ends_with(".rs") && top != "lib" {
-            found.push((top, std::fs::read_to_string(&path).expect("text")));
-        }
+/// Holds the imports of a folder to a list of layers.
+fn hold(folder: &str, layers: &[&str], still_up: &[(&str, &str)]) {
+    let arrows = imports::arrows_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    assert_eq!(
+        arrows.len(),
+        layers.len(),
+        "{folder}: each top folder or file has its layer, and each layer is one of them"
+    );
+    let mut up = BTreeSet::new();
+    for (top, named) in &arrows {
+        let own = layers.iter().position(|layer| layer == top).unwrap_or_else(|| panic!("`{top}` has no layer"));
+        up.extend(layers[own + 1..].iter().filter(|layer| named.contains(**layer)).map(|to| (top.as_str(), *to)));
     }
+    let listed: BTreeSet<(&str, &str)> = still_up.iter().copied().collect();
+    let new: Vec<_> = up.difference(&listed).collect();
+    assert!(new.is_empty(), "{folder}: these point up: move what they need down, or hand it in: {new:?}");
+    let gone: Vec<_> = listed.difference(&up).collect();
+    assert!(gone.is_empty(), "{folder}: take these out of the list: {gone:?}");
 }
 
 #[test]
 fn imports_go_down() {
-    let mut all = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut all);
-    assert!(all.len() > 200, "{}", all.len());
-    let mut up = BTreeSet::new();
-    for (top, text) in &all {
-        let own = LAYERS.iter().position(|layer| layer == top).unwrap_or_else(|| panic!("`{top}` has no layer"));
-        up.extend(LAYERS[own + 1..].iter().filter(|layer| named(text).contains(**layer)).map(|to| (top.as_str(), *to)));
-    }
-    let listed: BTreeSet<(&str, &str)> = STILL_UP.iter().copied().collect();
-    let new: Vec<_> = up.difference(&listed).collect();
-    assert!(new.is_empty(), "these point up: move what they need down, or hand it in: {new:?}");
-    let gone: Vec<_> = listed.difference(&up).collect();
-    assert!(gone.is_empty(), "take these out of the list: {gone:?}");
+    hold("src", LAYERS, STILL_UP);
+}
+
+#[test]
+fn imports_of_the_driver_go_down() {
+    hold("driver/src", DRIVER_LAYERS, &[]);
 }

@@ -8,6 +8,9 @@
 //! Streams run on threads of their own, in order, as on a device. Event times are those of a virtual clock on
 //! which streams overlap: two kernels on two streams take the time of the longer one, however few cores there are.
 //!
+//! Imports go down this list: `export`, `calls`, `graph`, `launch`, `loading`, `memory`, `work`, `process`, `abi`
+//! (`../tests/rooms.rs`). A stream knows nothing of what it does: the calls hand it closures, or a graph nodes.
+//!
 //! Parameter names and error codes follow the CUDA Driver API reference manual.
 
 #![allow(non_snake_case)]
@@ -23,40 +26,11 @@
 
 #[macro_use]
 mod abi;
-mod absent;
-mod arrays;
-mod batch;
-mod between;
-mod boxes;
-mod capture;
-mod context;
-mod copy;
-mod cubin;
-mod device;
-mod event;
+mod calls;
 mod export;
-mod fatbin;
 mod graph;
-mod image;
-mod jit;
-mod kernels;
 mod launch;
-mod link;
-mod linker;
-mod managed;
-mod memops;
+mod loading;
 mod memory;
-mod module;
-mod occupancy;
-mod old_launch;
-mod pointers;
-mod pool;
-mod pool_async;
-mod since;
-mod state;
-mod stream;
-mod tensor_map;
-mod tensor_map_im2col;
-mod textures;
-mod vmm;
-mod vmm_pages;
+mod process;
+mod work;

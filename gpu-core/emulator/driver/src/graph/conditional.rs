@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::nodes::NodeParams;
-use super::{Graph, LaunchContext, Operation};
+use super::{GRAPHS, Graph, LaunchContext, Operation};
 use crate::abi::*;
-use crate::state::{driver, lock};
+use crate::process::lock;
+use crate::work::{CONTEXTS, order};
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`: every launch begins with the value given with the handle. Without it a condition keeps its
 /// value from launch to launch, and begins with 0.
@@ -82,7 +83,7 @@ pub struct Conditional {
 impl Drop for Conditional {
     fn drop(&mut self) {
         for body in &self.shown {
-            let _ = driver().graphs.remove(*body);
+            let _ = GRAPHS.remove(*body);
         }
         if let Some(conditions) = self.conditions.upgrade().filter(|_| !self.shown.is_empty()) {
             lock(&conditions.0)
@@ -111,7 +112,7 @@ impl Conditional {
         graph.conditions.take(condition, context)?;
         let body = || Arc::new(Graph { conditions: graph.conditions.clone(), is_body: true, ..Graph::default() });
         let bodies: Vec<Arc<Graph>> = (0..count).map(|_| body()).collect();
-        let shown: Box<[Handle]> = bodies.iter().map(|body| driver().graphs.add(body.clone())).collect();
+        let shown: Box<[Handle]> = bodies.iter().map(|body| GRAPHS.add(body.clone())).collect();
         params.set(2, shown.as_ptr());
         Ok(Conditional { condition, kind, context, bodies, shown, conditions: Arc::downgrade(&graph.conditions) })
     }
@@ -148,7 +149,7 @@ impl Conditional {
     pub fn run(&self, launch: &LaunchContext, start_ns: f64, disabled: &[Handle]) -> Result<f64, CUresult> {
         let value = || launch.conditions.get(self.condition).unwrap_or(0);
         let mut took_ns = 0.0;
-        let mut rounds = crate::between::Nodes::default();
+        let mut rounds = order::Nodes::default();
         let mut round = 0;
         let mut run = |body: &Graph| {
             round += 1;
@@ -195,11 +196,11 @@ pub fn misfit(graph: &Graph, in_body: bool) -> Option<(u32, Handle)> {
 api! {
     fn cuGraphConditionalHandleCreate(out: *mut u64, graph: Handle, context: Handle, value: u32, flags: u32) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         if context == 0 {
             return Err(INVALID_CONTEXT);
         }
-        driver().contexts.get(context)?;
+        CONTEXTS.get(context)?;
         if out.is_null() || flags & !ASSIGN_DEFAULT != 0 {
             return Err(INVALID_VALUE);
         }

@@ -1,8 +1,8 @@
 //! Dependencies between nodes.
 
-use super::{find, handles};
+use super::{GRAPHS, find, handles};
 use crate::abi::*;
-use crate::state::{driver, lock};
+use crate::process::lock;
 
 /// Full completion with memory visibility: the only kind of edge here (`CUgraphEdgeData` of zeros).
 const PLAIN_EDGE: u64 = 0;
@@ -28,7 +28,7 @@ unsafe fn edge_data(out: *mut u64, room: usize) {
 }
 
 fn edges_of(graph: Handle) -> Result<(Vec<Handle>, Vec<Handle>), CUresult> {
-    let graph = driver().graphs.get(graph)?;
+    let graph = GRAPHS.get(graph)?;
     let nodes = lock(&graph.nodes);
     Ok(nodes.iter().flat_map(|node| node.dependencies.iter().map(|from| (*from, node.handle))).unzip())
 }
@@ -67,7 +67,7 @@ unsafe fn dependents(node: Handle, out: *mut Handle, data: *mut u64, count: *mut
 }
 
 unsafe fn connect(graph: Handle, from: *const Handle, to: *const Handle, count: usize) -> Answer {
-    let graph = driver().graphs.get(graph)?;
+    let graph = GRAPHS.get(graph)?;
     let pairs: Vec<(Handle, Handle)> = unsafe { handles(from, count)?.into_iter().zip(handles(to, count)?).collect() };
     let mut nodes = lock(&graph.nodes);
     let known = |handle: Handle| nodes.iter().any(|node| node.handle == handle);
@@ -85,7 +85,7 @@ unsafe fn connect(graph: Handle, from: *const Handle, to: *const Handle, count: 
 }
 
 unsafe fn disconnect(graph: Handle, from: *const Handle, to: *const Handle, count: usize) -> Answer {
-    let graph = driver().graphs.get(graph)?;
+    let graph = GRAPHS.get(graph)?;
     if graph.has_memory() {
         explain("dependencies cannot be taken out of a graph with memory nodes");
         return Err(NOT_SUPPORTED);
@@ -102,12 +102,12 @@ unsafe fn disconnect(graph: Handle, from: *const Handle, to: *const Handle, coun
 
 api! {
     fn cuGraphGetNodes(graph: Handle, nodes: *mut Handle, count: *mut usize) {
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         let found: Vec<Handle> = lock(&graph.nodes).iter().map(|node| node.handle).collect();
         list(&found, nodes, count)
     }
     fn cuGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: *mut usize) {
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         let all = lock(&graph.nodes);
         let roots = all.iter().filter(|node| node.dependencies.is_empty());
         let found: Vec<Handle> = roots.map(|node| node.handle).collect();

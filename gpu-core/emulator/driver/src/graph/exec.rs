@@ -5,10 +5,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::conditional::{self, Condition};
-use super::{Graph, LaunchContext, Operation};
+use super::{EXECUTABLES, GRAPHS, Graph, LaunchContext, Operation, submit};
 use crate::abi::*;
-use crate::state::{self, driver, lock};
-use crate::stream::Ticket;
+use crate::memory::allocation;
+use crate::process::{self, lock};
+use crate::work;
+use crate::work::capture::forbid_unsafe;
+use crate::work::event::EVENTS;
+use crate::work::ticket::Ticket;
 
 /// A graph made ready to be launched.
 pub struct Executable {
@@ -48,8 +52,8 @@ pub struct InstantiateParams {
 /// Gives the result code, a `CUgraphInstantiateResult` and the node to blame where it fails.
 fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUresult, u32, Handle)> {
     let refuse = |code: CUresult| (code, INSTANTIATE_ERROR, 0);
-    let graph = driver().graphs.get(graph).map_err(refuse)?;
-    crate::capture::forbid_unsafe().map_err(refuse)?;
+    let graph = GRAPHS.get(graph).map_err(refuse)?;
+    forbid_unsafe().map_err(refuse)?;
     let device_and_auto_free = DEVICE_LAUNCH | AUTO_FREE_ON_LAUNCH;
     if flags & !KNOWN_FLAGS != 0 || flags & device_and_auto_free == device_and_auto_free || out.is_null() {
         return Err(refuse(INVALID_VALUE));
@@ -86,33 +90,34 @@ fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUres
     let copy = graph.copy(false);
     let conditions = Mutex::new((conditions, values));
     let exec = Executable { graph: copy, source: graph, flags, disabled: Mutex::default(), conditions };
-    unsafe { put(out, driver().graph_execs.add(Arc::new(exec))) }.map_err(refuse)
+    unsafe { put(out, EXECUTABLES.add(Arc::new(exec))) }.map_err(refuse)
 }
 
 fn launch(exec: Handle, stream: Handle) -> Answer {
-    let exec = state::initialised()?.graph_execs.get(exec)?;
-    let (context, stream) = state::stream(stream)?;
+    process::initialised()?;
+    let exec = EXECUTABLES.get(exec)?;
+    let (context, stream) = work::stream(stream)?;
     if let Some(capture) = stream.capture() {
         if exec.graph.is_conditional() {
             explain("a launch of a graph with conditional nodes cannot be captured");
             capture.invalidate();
             return Err(STREAM_CAPTURE_UNSUPPORTED);
         }
-        return stream.submit(&context, Operation::Child(exec.graph.copy(true))).map(drop);
+        return submit(&stream, &context, Operation::Child(exec.graph.copy(true))).map(drop);
     }
     let auto_free = super::memory::begin_launch(&exec.graph, exec.flags & AUTO_FREE_ON_LAUNCH != 0)?;
     // Events are marked as of now: who waits for one after this call waits for the launch.
     let (mut marks, mut waits) = (HashMap::new(), HashMap::new());
     exec.graph.each(&mut |node| match node.operation {
         Operation::RecordEvent(event) => {
-            if let Ok(event) = driver().events.get(event) {
+            if let Ok(event) = EVENTS.get(event) {
                 let ticket = Arc::new(Ticket::default());
                 event.mark(ticket.clone());
                 marks.insert(node.handle, ticket);
             }
         }
         Operation::WaitEvent(event) => {
-            if let Some(ticket) = driver().events.get(event).ok().and_then(|event| event.ticket()) {
+            if let Some(ticket) = EVENTS.get(event).ok().and_then(|event| event.ticket()) {
                 waits.insert(node.handle, ticket);
             }
         }
@@ -123,7 +128,7 @@ fn launch(exec: Handle, stream: Handle) -> Answer {
     let (conditions, values) = lock(&exec.conditions).clone();
     let work = Box::new(move |start_ns: f64| {
         for address in auto_free {
-            let _ = crate::memory::release(address);
+            let _ = allocation::release(address);
         }
         conditional::assign_defaults(&conditions, &values);
         let launch = LaunchContext { start_ns, marks, waits, conditions: values };
@@ -154,7 +159,7 @@ fn update(exec: Handle, graph: Handle) -> Result<(), (CUresult, UpdateInfo)> {
     let fail = |code: CUresult, result: u32, error_node: Handle| {
         Err((code, UpdateInfo { result, error_node, error_from_node: 0 }))
     };
-    let (exec, graph) = match (driver().graph_execs.get(exec), driver().graphs.get(graph)) {
+    let (exec, graph) = match (EXECUTABLES.get(exec), GRAPHS.get(graph)) {
         (Ok(exec), Ok(graph)) => (exec, graph),
         (Err(code), _) | (_, Err(code)) => return fail(code, 0, 0),
     };
@@ -239,14 +244,14 @@ api_with_streams! {
         answer.map_err(|(code, ..)| code)
     }
     fn cuGraphExecGetFlags(exec: Handle, flags: *mut u64) {
-        put(flags, driver().graph_execs.get(exec)?.flags)
+        put(flags, EXECUTABLES.get(exec)?.flags)
     }
     fn cuGraphExecDestroy(exec: Handle) {
-        driver().graph_execs.remove(exec).map(drop)
+        EXECUTABLES.remove(exec).map(drop)
     }
     fn cuGraphUpload(exec: Handle, stream: Handle) {
-        driver().graph_execs.get(exec)?;
-        state::stream(stream).map(drop)
+        EXECUTABLES.get(exec)?;
+        work::stream(stream).map(drop)
     }
     fn cuGraphLaunch(exec: Handle, stream: Handle) {
         launch(exec, stream)
@@ -270,7 +275,7 @@ api_with_streams! {
         }
     }
     fn cuGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32) {
-        let exec = driver().graph_execs.get(exec)?;
+        let exec = EXECUTABLES.get(exec)?;
         can_be_disabled(&exec.graph, node)?;
         let mut disabled = lock(&exec.disabled);
         disabled.retain(|other| *other != node);
@@ -280,7 +285,7 @@ api_with_streams! {
         Ok(())
     }
     fn cuGraphNodeGetEnabled(exec: Handle, node: Handle, enabled: *mut u32) {
-        let exec = driver().graph_execs.get(exec)?;
+        let exec = EXECUTABLES.get(exec)?;
         can_be_disabled(&exec.graph, node)?;
         put(enabled, u32::from(!lock(&exec.disabled).contains(&node)))
     }

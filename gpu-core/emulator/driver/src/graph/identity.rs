@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::nodes::{HostNodeParams, NodeParams};
-use super::{Graph, Operation, find};
+use super::{EXECUTABLES, GRAPHS, Graph, Operation, find};
 use crate::abi::*;
-use crate::state::driver;
 
 /// A graph's number, which no other graph of the process has.
 pub struct Id(pub u32);
@@ -21,8 +20,8 @@ impl Default for Id {
 
 /// The handle under which a graph is known; made where a graph inside another has none yet.
 pub fn handle_of(graph: &Arc<Graph>) -> Handle {
-    let known = driver().graphs.all().into_iter().find(|(_, other)| Arc::ptr_eq(other, graph));
-    known.map_or_else(|| driver().graphs.add(graph.clone()), |(handle, _)| handle)
+    let known = GRAPHS.all().into_iter().find(|(_, other)| Arc::ptr_eq(other, graph));
+    known.map_or_else(|| GRAPHS.add(graph.clone()), |(handle, _)| handle)
 }
 
 impl NodeParams {
@@ -47,10 +46,10 @@ impl NodeParams {
 
 api! {
     fn cuGraphGetId(graph: Handle, id: *mut u32) {
-        put(id, driver().graphs.get(graph)?.id.0)
+        put(id, GRAPHS.get(graph)?.id.0)
     }
     fn cuGraphExecGetId(exec: Handle, id: *mut u32) {
-        put(id, driver().graph_execs.get(exec)?.graph.id.0)
+        put(id, EXECUTABLES.get(exec)?.graph.id.0)
     }
     fn cuGraphNodeGetLocalId(node: Handle, id: *mut u32) {
         put(id, find(node)?.1.number)

@@ -10,20 +10,42 @@ mod objects;
 mod picture;
 
 pub use conditional::Conditional;
-pub use exec::Executable;
-pub use memory::{Address, GraphMemory, check_free, forget_outstanding, range as memory_range, released, reserve};
+pub use memory::check_free;
 
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::abi::*;
-use crate::copy::{Block, Fill};
 use crate::launch::KernelNode;
-use crate::memops::Batch;
-use crate::state::{driver, lock};
-use crate::stream::Ticket;
+use crate::memory::allocation;
+use crate::memory::copy::{Block, Fill};
+use crate::memory::of_graphs::{self, Address};
+use crate::memory::words::{Batch, Params};
+use crate::process::{Registry, lock};
+use crate::work::stream::{Stream, call_back};
+use crate::work::ticket::{Ticket, host_now_ns};
+use crate::work::{Context, order};
+use exec::Executable;
+
+/// Graphs by handle.
+pub static GRAPHS: LazyLock<Registry<Graph>> = LazyLock::new(|| Registry::new(INVALID_VALUE));
+/// Graphs made ready to be launched, by handle.
+static EXECUTABLES: LazyLock<Registry<Executable>> = LazyLock::new(|| Registry::new(INVALID_VALUE));
+
+/// Queues an operation in a stream, or records it when the stream is capturing.
+pub fn submit(stream: &Arc<Stream>, context: &Arc<Context>, operation: Operation) -> Result<Arc<Ticket>, CUresult> {
+    if let Some(capture) = stream.capture() {
+        if capture.is_invalid() {
+            return Err(STREAM_CAPTURE_INVALIDATED);
+        }
+        let node = GRAPHS.get(capture.graph)?.push(operation, &stream.tail())?;
+        stream.come_after(&[node], true);
+        return Ok(Ticket::finished_at(host_now_ns()));
+    }
+    Ok(stream.enqueue(context, Some(Box::new(move |_| operation.run()))))
+}
 
 /// What a node does.
 #[derive(Clone)]
@@ -69,8 +91,8 @@ impl Operation {
             Operation::Fill(fill) => fill.run(),
             Operation::Host(call) => call.run(),
             Operation::Words(batch) => batch.run(),
-            Operation::Alloc(address) => memory::come_alive(*address),
-            Operation::Free(address) => crate::memory::release_in_order(*address).map(|()| 0.0),
+            Operation::Alloc(address) => of_graphs::come_alive(*address),
+            Operation::Free(address) => allocation::release_in_order(*address).map(|()| 0.0),
             Operation::Empty
             | Operation::Child(_)
             | Operation::Conditional(_)
@@ -102,8 +124,8 @@ impl HostCall {
     }
 
     fn run(&self) -> Result<f64, CUresult> {
-        crate::stream::call_back(|| unsafe { (self.function)(self.data as *mut c_void) });
-        crate::between::tell_host();
+        call_back(|| unsafe { (self.function)(self.data as *mut c_void) });
+        order::tell_host();
         Ok(0.0)
     }
 }
@@ -178,7 +200,7 @@ impl Graph {
     }
 
     /// Keeps a node's list for as long as the graph lives, and gives its address.
-    fn keep_words(&self, batch: Batch) -> *const crate::memops::Params {
+    fn keep_words(&self, batch: Batch) -> *const Params {
         let batch = Arc::new(batch);
         let start = batch.params().as_ptr();
         lock(&self.shown).push(batch);
@@ -279,7 +301,7 @@ impl Graph {
         let order = Graph::order(&nodes).ok_or(INVALID_VALUE)?;
         let mut ends: HashMap<Handle, f64> = HashMap::new();
         let mut last = launch.start_ns;
-        let mut moments = crate::between::Nodes::default();
+        let mut moments = order::Nodes::default();
         for at in order {
             let node = &nodes[at];
             let ready = node.dependencies.iter().filter_map(|dependency| ends.get(dependency).copied());
@@ -339,7 +361,7 @@ impl Graph {
 
 /// The graph that holds a node, and the node as it is now.
 fn find(node: Handle) -> Result<(Arc<Graph>, Node), CUresult> {
-    let graph = driver().graphs.all().iter().find_map(|(_, graph)| graph.holder(node)).ok_or(INVALID_VALUE)?;
+    let graph = GRAPHS.all().iter().find_map(|(_, graph)| graph.holder(node)).ok_or(INVALID_VALUE)?;
     let found = lock(&graph.nodes).iter().find(|other| other.handle == node).cloned();
     Ok((graph, found.ok_or(INVALID_VALUE)?))
 }

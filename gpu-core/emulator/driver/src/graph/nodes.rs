@@ -3,13 +3,15 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::{Conditional, Graph, HostCall, Operation, find, handles};
+use super::{Conditional, EXECUTABLES, GRAPHS, Graph, HostCall, Operation, find, handles};
 use crate::abi::*;
-use crate::boxes::Copy3d;
-use crate::copy::MemsetNodeParams;
 use crate::launch::{KernelNode, KernelNodeParams, OldKernelNodeParams};
-use crate::memops::Batch;
-use crate::state::{self, driver, lock};
+use crate::memory::boxes::Copy3d;
+use crate::memory::copy::MemsetNodeParams;
+use crate::memory::words::{Batch, Params};
+use crate::process::{self, lock};
+use crate::work::event::EVENTS;
+use crate::work::order;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -88,7 +90,7 @@ impl NodeParams {
 pub struct WordsNodeParams {
     context: Handle,
     count: u32,
-    list: *const crate::memops::Params,
+    list: *const Params,
     flags: u32,
 }
 
@@ -106,13 +108,13 @@ unsafe fn words(params: *const WordsNodeParams) -> Result<Operation, CUresult> {
 }
 
 fn event(handle: Handle, wait: bool) -> Result<Operation, CUresult> {
-    driver().events.get(handle).map_err(|_| INVALID_VALUE)?;
+    EVENTS.get(handle).map_err(|_| INVALID_VALUE)?;
     Ok(if wait { Operation::WaitEvent(handle) } else { Operation::RecordEvent(handle) })
 }
 
 /// A child is a copy of a graph without memory or conditional nodes.
 fn child(graph: Handle) -> Result<Operation, CUresult> {
-    let graph = driver().graphs.get(graph)?;
+    let graph = GRAPHS.get(graph)?;
     refuse_conditional(&graph, "be a child of another")?;
     if graph.has_memory() {
         explain("a graph with memory nodes cannot be a child of another");
@@ -137,7 +139,7 @@ unsafe fn add(
     count: usize,
     operation: impl FnOnce() -> Result<Operation, CUresult>,
 ) -> Answer {
-    let graph = driver().graphs.get(graph)?;
+    let graph = GRAPHS.get(graph)?;
     if out.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -156,7 +158,7 @@ unsafe fn add_any(
     params: *mut NodeParams,
 ) -> Answer {
     let params = unsafe { params.as_mut() }.ok_or(INVALID_VALUE)?;
-    unsafe { add(out, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?))) }
+    unsafe { add(out, graph, dependencies, count, || params.operation(Some(&*GRAPHS.get(graph)?))) }
 }
 
 /// Changes a node of any kind.
@@ -179,7 +181,7 @@ fn set(node: Handle, operation: Operation) -> Answer {
 }
 
 fn set_in(exec: Handle, node: Handle, operation: Operation) -> Answer {
-    let exec = driver().graph_execs.get(exec)?;
+    let exec = EXECUTABLES.get(exec)?;
     exec.graph.holder(node).ok_or(INVALID_VALUE)?.replace(node, operation)
 }
 
@@ -209,22 +211,22 @@ unsafe fn fill(params: *const MemsetNodeParams) -> Result<Operation, CUresult> {
 
 api! {
     fn cuGraphCreate(graph: *mut Handle, flags: u32) {
-        state::initialised()?;
+        process::initialised()?;
         if flags != 0 || graph.is_null() {
             return Err(INVALID_VALUE);
         }
-        crate::between::need();
-        put(graph, driver().graphs.add(Arc::new(Graph::default())))
+        order::need();
+        put(graph, GRAPHS.add(Arc::new(Graph::default())))
     }
     fn cuGraphDestroy(graph: Handle) {
-        if driver().graphs.get(graph)?.is_body {
+        if GRAPHS.get(graph)?.is_body {
             explain("the body of a conditional node goes with its node");
             return Err(INVALID_VALUE);
         }
-        driver().graphs.remove(graph).map(drop)
+        GRAPHS.remove(graph).map(drop)
     }
     fn cuGraphClone(clone: *mut Handle, original: Handle) {
-        let graph = driver().graphs.get(original)?;
+        let graph = GRAPHS.get(original)?;
         refuse_conditional(&graph, "be cloned")?;
         if graph.has_memory() {
             explain("a graph with memory nodes cannot be cloned");
@@ -233,10 +235,10 @@ api! {
         if clone.is_null() {
             return Err(INVALID_VALUE);
         }
-        put(clone, driver().graphs.add(graph.copy(true)))
+        put(clone, GRAPHS.add(graph.copy(true)))
     }
     fn cuGraphNodeFindInClone(out: *mut Handle, original: Handle, clone: Handle) {
-        let clone = driver().graphs.get(clone)?;
+        let clone = GRAPHS.get(clone)?;
         let mut found = None;
         clone.each(&mut |node| {
             if node.original == original && node.handle != original {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::GRAPHS;
 use crate::abi::*;
-use crate::state::{self, driver, lock};
+use crate::process::{self, lock};
 
 type Destroy = unsafe extern "C" fn(*mut c_void);
 
@@ -49,7 +50,7 @@ const MOVE: u32 = 1;
 
 api! {
     fn cuUserObjectCreate(out: *mut Handle, data: *mut c_void, destroy: Option<Destroy>, count: u32, flags: u32) {
-        state::initialised()?;
+        process::initialised()?;
         let destroy = destroy.ok_or(INVALID_VALUE)?;
         if out.is_null() || count == 0 || i32::try_from(count).is_err() || flags != NO_DESTRUCTOR_SYNC {
             return Err(INVALID_VALUE);
@@ -69,7 +70,7 @@ api! {
         release(object, count)
     }
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) {
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         if count == 0 || flags & !MOVE != 0 {
             return Err(INVALID_VALUE);
         }
@@ -83,7 +84,7 @@ api! {
         if flags & MOVE != 0 { release(object, count) } else { Ok(()) }
     }
     fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) {
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         let mut objects = lock(&graph.objects);
         let (gone, kept): (Vec<_>, Vec<_>) = objects.iter().cloned().partition(|held| held.handle == object);
         let left = gone.len().checked_sub(count as usize).filter(|_| count > 0).ok_or(INVALID_VALUE)?;

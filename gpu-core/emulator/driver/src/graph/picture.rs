@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_char};
 use std::fmt::Write as _;
 
-use super::{Graph, Operation};
+use super::{GRAPHS, Graph, Operation};
 use crate::abi::*;
-use crate::state::{driver, lock};
+use crate::process::lock;
 
 impl Graph {
     /// Nodes and edges in the DOT language, by the numbers that the program can ask for (`cuGraphGetId`,
@@ -47,7 +47,7 @@ impl Graph {
 
 api! {
     fn cuGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags: u32) {
-        let graph = driver().graphs.get(graph)?;
+        let graph = GRAPHS.get(graph)?;
         if path.is_null() {
             return Err(INVALID_VALUE);
         }
