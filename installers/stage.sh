@@ -6,7 +6,9 @@ cd "$(dirname "$0")/.."
 binary=${1:?usage: installers/stage.sh BINARY ROOT} usr=${2:?usage: installers/stage.sh BINARY ROOT}/usr
 here=installers/share
 
-install -Dm755 "$binary" "$usr/bin/lockstep"
+mkdir -p "$usr/bin"
+installers/strip.sh "$binary" "$usr/bin/lockstep"
+chmod 755 "$usr/bin/lockstep"
 # What `lockstep exec` gives programs as their driver.
 library=$(dirname "$binary")/liblockstep_cuda.so
 # Where tests are built, cargo leaves it among the dependencies.

@@ -10,7 +10,9 @@ folder=${1:?usage: installers/classroom/install.sh FOLDER [BINARY]}
 binary=${2:-${CARGO_TARGET_DIR:-target}/release/lockstep}
 [ -e "$binary" ] || cargo build --release --locked -p lockstep -p lockstep-cuda
 
-install -Dm755 "$binary" "$folder/libexec/lockstep"
+mkdir -p "$folder/libexec"
+installers/strip.sh "$binary" "$folder/libexec/lockstep"
+chmod 755 "$folder/libexec/lockstep"
 # What `lockstep exec` gives programs as their driver.
 install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$folder/lib/lockstep"
 mkdir -p "$folder/bin" "$folder/shared"

@@ -14,7 +14,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Notepad of older Windows shows line ends of Unix as one line.
 installers/licences.py $target | sed 's/$/\r/' > "$work/THIRD-PARTY.txt"
+for file in lockstep.exe lockstep_cuda.dll; do
+    installers/strip.sh "$(dirname "$binary")/$file" "$work/$file"
+done
 made=$(realpath "$out")/lockstep-$version-x86_64-setup.exe
-makensis -V2 -DBINARY="$(realpath "$binary")" -DLIBRARY="$(realpath "$(dirname "$binary")/lockstep_cuda.dll")" \
+makensis -V2 -DBINARY="$work/lockstep.exe" -DLIBRARY="$work/lockstep_cuda.dll" \
     -DVERSION="$version" -DTHIRD_PARTY="$work/THIRD-PARTY.txt" -DOUT="$made" installers/windows/lockstep.nsi >&2
 echo "$made"
