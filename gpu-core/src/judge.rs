@@ -19,6 +19,7 @@ pub(crate) mod inputs;
 pub(crate) mod metric;
 mod narrow;
 mod nonfinite;
+mod patience;
 pub(crate) mod steps;
 pub(crate) mod tensors;
 #[cfg(test)]

@@ -157,9 +157,7 @@ fn write(
     let model = &voice.model;
     let mut batch = Batch::new(model, format, args.batch);
     let (last, before) = voice.prompt.split_last().unwrap_or((&0, &[]));
-    for token in before {
-        batch.step_on_cpu(*token);
-    }
+    batch.prompt(before);
     let mut tokens = vec![*last; args.batch];
     let mut ended = vec![false; args.batch];
     let mut pending = Vec::new();

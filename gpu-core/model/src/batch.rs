@@ -76,14 +76,13 @@ impl<'m> Batch<'m> {
         Batch { model, caches: vec![Cache::new(model, format); texts.max(1)] }
     }
 
-    /// Takes the same token into each text, with the attention on the CPU.
-    pub fn step_on_cpu(&mut self, token: u32) {
+    /// Takes the same tokens into each text, with the attention on the CPU. Before the first [`step`](Self::step).
+    pub fn prompt(&mut self, tokens: &[u32]) {
         let mut first = Decoder { model: self.model, cache: self.caches.swap_remove(0) };
-        first.step_on_cpu(token);
+        tokens.iter().for_each(|token| _ = first.step_on_cpu(*token));
         self.caches.insert(0, first.cache);
-        // So far all texts are the same.
-        let first = self.caches[0].clone();
-        self.caches[1..].iter_mut().for_each(|cache| cache.clone_from(&first));
+        let (first, others) = self.caches.split_at_mut(1);
+        others.iter_mut().for_each(|cache| cache.clone_from(&first[0]));
     }
 
     /// Takes a token into each text and gives the scores of all tokens to come after it, by text. `attention` answers
@@ -101,9 +100,7 @@ impl<'m> Batch<'m> {
         for layer in 0..self.model.shape.layers {
             let made = self.model.project(layer, &x, std::iter::repeat_n(position, tokens.len()));
             let width = made.k.len() / tokens.len();
-            for (cache, (k, v)) in self.caches.iter_mut().zip(made.k.chunks(width).zip(made.v.chunks(width))) {
-                cache.append(layer, k, v);
-            }
+            append(&mut self.caches, layer, &made.k, &made.v, width);
             let caches = self.caches.iter().collect();
             let attended = attention(&BatchQuery { layer, q: made.q, caches, length: position + 1 })?;
             self.model.finish(layer, &mut x, &attended);
@@ -112,6 +109,31 @@ impl<'m> Batch<'m> {
         let logits = self.model.logits(&x);
         Ok(logits.chunks(logits.len() / tokens.len()).map(<[f32]>::to_vec).collect())
     }
+}
+
+/// Stores a token's keys and values, `width` numbers a text, in the layer of each text's cache. Rounding them to the cache's
+/// format takes longer than the layer's products, and no text's row is of concern to another's.
+fn append(caches: &mut [Cache], layer: usize, k: &[f32], v: &[f32], width: usize) {
+    /// Starting a thread takes as long as storing some rows.
+    const LEAST_TEXTS: usize = 8;
+    const MOST_THREADS: usize = 8;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (caches.len() / LEAST_TEXTS).clamp(1, cores.min(MOST_THREADS));
+    let texts = caches.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let rows = k.chunks(texts * width).zip(v.chunks(texts * width));
+        for (caches, (k, v)) in caches.chunks_mut(texts).zip(rows) {
+            let mut store = move || {
+                for (cache, (k, v)) in caches.iter_mut().zip(k.chunks(width).zip(v.chunks(width))) {
+                    cache.append(layer, k, v);
+                }
+            };
+            match threads {
+                1 => store(),
+                _ => _ = scope.spawn(store),
+            }
+        }
+    });
 }
 
 #[cfg(test)]

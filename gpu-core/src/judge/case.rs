@@ -3,7 +3,9 @@
 use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
 use super::steps::{self, Traced};
-use super::{Session, again, captured, draws, explain, fold, gaps, inputs, narrow, nonfinite, oracle_inputs, tensors};
+use super::{
+    Session, again, captured, draws, explain, fold, gaps, inputs, narrow, nonfinite, oracle_inputs, patience, tensors,
+};
 use crate::compile::arrays;
 use crate::device::{Argument, Device, DeviceKind, Report, RunError, Sequence};
 use crate::job::Event;
@@ -93,8 +95,12 @@ impl Session<'_> {
                 1 => None,
                 _ => draws::run(device, &sequence, self.spec, &resolved, self.seed, &expected, self.stop)?,
             };
-            let unwritten = run.unwritten.as_deref();
-            compare::compare(&resolved, &arguments, &expected, self.spec, drawn.as_deref(), unwritten)
+            let (spec, unwritten) = (self.spec, run.unwritten.as_deref());
+            let compare = || compare::compare(&resolved, &arguments, &expected, spec, drawn.as_deref(), unwritten);
+            match resolved.buffer_bytes() > LARGE {
+                true => patience::told(&mut || self.goes_on(&resolved, "comparing the results"), compare),
+                false => compare(),
+            }
         } else {
             // Half-written outputs of an aborted run say nothing beyond its fault.
             Comparison::default()
@@ -127,6 +133,9 @@ impl Session<'_> {
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
         if again.is_empty() {
+            if comparison.mismatch_count > 0 {
+                self.goes_on(&resolved, "looking for what is wrong");
+            }
             comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         }
         let signature = resolved.signature();

@@ -38,7 +38,8 @@ pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, seen: &Seen
     const LEAST_BEYOND: u64 = 4;
     let first = comparison.mismatches.first().filter(|first| first.buffer == shape.name)?;
     let flat = first.index.iter().zip(&shape.shape).fold(0, |flat, (at, extent)| flat * extent + at);
-    if (FLOAT..FLOAT + 4).contains(&flat) {
+    // The even ones are right: where all beyond are wrong, a loop or a grid ended there.
+    if (FLOAT + 1..FLOAT + 4).contains(&flat) && comparison.mismatch_count < shape.elements - flat {
         return Some(
             "everything before element 16,777,216 is right: as if the index were kept in a `float`, which has no odd numbers \
              from there on; keep it in an `int`",
@@ -127,6 +128,7 @@ mod tests {
         assert_eq!(say(&[70_001], &[65_536], 4464, None), None, "some behind it are right");
         assert_eq!(say(&[70_001], &[65_535], 4466, None), None);
         assert!(say(&[16_777_259], &[16_777_217], 21, None).is_some_and(|words| words.contains("`float`")));
+        assert_eq!(say(&[16_777_259], &[16_777_216], 43, None), None, "a grid of whole blocks ended there");
         assert!(say(&[260, 257], &[0, 256], 1288, Some([256, 256])).is_some_and(|words| words.contains("8 bits")));
         assert_eq!(say(&[256, 256], &[0, 16], 9, Some([256, 256])), None, "nothing is beyond 256");
         let quiet = |shape: &[u64], wrong| {

@@ -8,7 +8,7 @@ use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
 use crate::compile::choice::Choice;
-use crate::compile::{CompileReport, GivenKernel, Severity, declared, locate, signature};
+use crate::compile::{CompileReport, GivenKernel, Severity, Toolchain, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
 use crate::spec::{Given, Spec};
@@ -53,11 +53,23 @@ pub struct Lane {
     pool: Arc<Pool>,
     choice: DeviceChoice,
     worker: Option<(Worker, DeviceInfo)>,
+    last: Option<Last>,
+}
+
+/// What was compiled last for a free run. A model that decodes asks for the same kernel thousands of times, and reading its
+/// text and its report anew took as long as the launch.
+struct Last {
+    source: Source,
+    spec: Spec,
+    asked: Option<String>,
+    on: String,
+    toolchain: Toolchain,
+    report: CompileReport,
 }
 
 impl Lane {
     pub fn new(shared: Arc<Shared>, pool: Arc<Pool>, choice: DeviceChoice) -> Self {
-        Lane { shared, pool, choice, worker: None }
+        Lane { shared, pool, choice, worker: None, last: None }
     }
 
     /// Takes jobs until the queue closes. Keeps the worker warm in between.
@@ -248,12 +260,29 @@ impl Lane {
         wanted: Wanted,
         stop: &AtomicBool,
     ) -> Result<CompileReport, Outcome> {
+        let started = Instant::now();
+        let on = self.open(stop)?.arch;
+        let toolchain = self.shared.toolchain().map_err(Outcome::Environment)?;
+        if let Some(last) = self.last.as_ref()
+            && (&last.asked, &last.on, &last.toolchain) == (&wanted.arch, &on, &toolchain)
+            && (&last.source, &last.spec) == (source, spec)
+        {
+            let compile_ms = started.elapsed().as_secs_f64() * 1e3;
+            let report = CompileReport { from_cache: true, compile_ms, ..last.report.clone() };
+            if wanted.own {
+                self.shared.emit(id, Event::Compiled(Box::new(report.clone())));
+            }
+            return Ok(report);
+        }
+        let (asked, text) = (wanted.arch.clone(), source);
         let own = spec.steps.iter().filter(|step| step.given.is_none());
         let source = own.fold(source.clone(), |source, step| declared::instantiated(&source, &step.entry));
         let mut report = self.compile_text(id, &source, spec, &wanted, stop)?;
         let named = signature::named(spec, &report.ptx);
         signature::check(&report, &named).map_err(Outcome::BadRequest)?;
         self.compile_given(&mut report, &source, spec, stop)?;
+        let (source, spec, report_of) = (text.clone(), spec.clone(), report.clone());
+        self.last = Some(Last { source, spec, asked, on, toolchain, report: report_of });
         Ok(report)
     }
 
