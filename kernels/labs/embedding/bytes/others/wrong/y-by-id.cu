@@ -1,0 +1,13 @@
+// Stores at the row of the id.
+// rejected for: out_of_bounds
+// leads to: one for each token
+#include "lab.cuh"
+#include <cuda_fp16.h>
+extern "C" __global__ void gather_bytes(const signed char* codes, const float* scale, const int* ids, __half* y, int tokens, int d)
+{
+    const int token = blockIdx.x;
+    const long long id = ids[token];
+    const float s = scale[id];
+    for (int c = threadIdx.x; c < d; c += blockDim.x)
+        y[id * d + c] = __float2half(codes[id * d + c] * s);
+}
