@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 macro_rules! fast_paths {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Which fast paths are taken. `vector_forms`, `fast_math` and `matrix_lanes` are chosen when a module is loaded
+        /// Which fast paths are taken. `vector_forms` and `matrix_lanes` are chosen when a module is loaded
         /// ([`Module::load_with`](crate::Module::load_with)), all others at each launch
         /// ([`Options::fast`](crate::Options::fast)).
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,6 @@ fast_paths! {
     // How an instruction is done, chosen when a module is loaded.
     /// Forms of instructions for AVX2 and AVX-512. Off: one lane after the other.
     vector_forms,
-    /// Short series for `rsqrt`, `ex2`, `lg2`, `sin` and `cos`, and `.ftz` by the machine where nothing is subnormal
-    /// (`exec/fast_math/nearly.rs`, `exec/fast_math/flushed.rs`).
-    fast_math,
     /// Products of matrices in the lanes where their results belong (`num/mma/lanewise.rs`). Off: by tiles.
     matrix_lanes,
 
@@ -70,24 +67,8 @@ fast_paths! {
     shape_cache,
     /// Inline cache of an access's shape: lanes in no runs (`exec/memory/lay.rs`).
     layout_cache,
-    /// Words anywhere in one array go as offsets in it (`exec/memory/apart.rs`).
-    gathers,
-    /// Local memory that is named (`exec/memory/local.rs`).
-    local_arrays,
-    /// Fragments of matrices move as a whole (`isa/fragment_memory.rs`).
-    fragments,
-    /// Strong accesses that need no order beyond the host's take the ways of weak ones (`exec/memory/strong.rs`).
-    strong_as_weak,
-    /// Loads of which some bytes are not used go as one (`exec/memory/used.rs`).
-    whole_loads,
-    /// A `cp.async` whose shape is known (`Cx::quick_fill`).
-    async_copies,
     /// Lanes that arrive at one mbarrier do it together (`isa/mbarrier_run.rs`); those that wait there always do.
     grouped_arrivals,
-    /// What a kernel only adds to, each host thread adds up for itself (`isa/atomic/sums.rs`).
-    private_sums,
-    /// One lock for the atomics of a warp, where several host threads run (`exec/memory/updates.rs`).
-    row_locks,
 
     // What need not be watched for races.
     /// Arrays that a kernel only reads, or only updates by atomics (mod-ref: `analysis/mod_ref.rs`).
@@ -96,26 +77,10 @@ fast_paths! {
     thread_private,
     /// Shared memory in which no two threads meet between two barriers (`analysis/barrier_intervals.rs`).
     barrier_intervals,
-    /// Reads of shared memory are told to its shadow when somebody asks (`check/race/later.rs`).
-    deferred_reads,
-    /// Reads of global memory that bring nothing new are not told again (`Cx::brings_nothing`).
-    known_reads,
     /// Rows and columns of shared memory are settled by vectors (`Cx::settles_row`).
     shadow_rows,
-    /// The first access to a sector of global memory leaves one record (`check/race/global/once.rs`).
-    first_touch,
     /// Lanes that share a sector of global memory are checked as one (`check/race/global/groups.rs`).
     sector_groups,
-    /// The same by the step from lane to lane (`check/race/global/stepped.rs`).
-    sector_steps,
-    /// Lanes with whole sectors to themselves share one record (`check/race/global/strips.rs`).
-    sector_strips,
-
-    // Uninitialised values in registers.
-    /// Taint is moved ahead of what only computes (`check/undef/followed.rs`).
-    taint_ahead,
-    /// What a stretch does to taint is found once (`check/undef/ahead.rs`).
-    taint_summaries,
 }
 
 impl Fast {

@@ -3,11 +3,10 @@
 
 pub mod build {
     /// Offsets of the arguments through which function `function` of a module may write, of those of them that see more
-    /// than atomics, of those that are read or updated for a block alone, and of those that are no mere sums; None: it
-    /// may write anywhere.
-    pub fn written_arguments(module: &crate::Module, function: usize) -> Option<[Vec<u32>; 4]> {
+    /// than atomics, and of those that are read or updated for a block alone; None: it may write anywhere.
+    pub fn written_arguments(module: &crate::Module, function: usize) -> Option<[Vec<u32>; 3]> {
         let found = module.image.written_arguments(function)?;
-        let lists = [&found.arguments, &found.stored, &found.seen, &found.answered];
+        let lists = [&found.arguments, &found.stored, &found.seen];
         Some(lists.map(|list| list.iter().map(|argument| argument.0).collect()))
     }
 }

@@ -327,7 +327,6 @@ fn run(
         heap: Mutex::new(heap),
         watched_heap,
         ticks: Default::default(),
-        updates: Default::default(),
         objects: memory.texture_objects(),
     };
     if let Some(log) = &options.nonfinite {

@@ -285,3 +285,28 @@ fn the_warps_of_a_warpgroup_begin_a_product_together() {
         assert_eq!(kinds(&outcome), expected, "{:#?}", outcome.faults);
     }
 }
+
+/// What fills the same places over and over is not remembered for each time.
+#[test]
+fn a_loop_that_never_waits_takes_no_longer_each_time() {
+    for (wait, faults) in [("", vec![FaultKind::MissingAsyncWait]), ("cp.async.wait_all;", vec![])] {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 c)\n{{\n\
+             .reg .pred %p; .reg .b32 %i, %j, %tid, %to; .reg .b64 %ra, %rc, %rj;\n.shared .align 16 .b8 tile[384];\n\
+             ld.param.u64 %ra, [a]; ld.param.u64 %rc, [c]; mov.u32 %tid, %tid.x; mov.u32 %i, 0;\n\
+             mul.wide.u32 %rj, %tid, 4; add.u64 %ra, %ra, %rj; add.u64 %rc, %rc, %rj;\n\
+             $again: rem.u32 %j, %i, 3; shl.b32 %j, %j, 7; mad.lo.u32 %j, %tid, 4, %j; mov.u32 %to, tile; add.u32 %to, %to, %j;\n\
+             cp.async.ca.shared.global [%to], [%ra], 4; cp.async.commit_group;\n\
+             add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 100000; @%p bra $again;\n{wait}\n\
+             ld.shared.u32 %j, [%to]; st.global.u32 [%rc], %j; ret;\n}}\n"
+        );
+        let module = load(&text);
+        let mut memory = memory();
+        let (a, c) = (upload_u32(&mut memory, "a", &[7; 32]), upload_u32(&mut memory, "c", &[0; 32]));
+        let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(c);
+        let limit = Some(std::time::Duration::from_secs(60));
+        let outcome = run_with(&module, &mut memory, &launch, &Options { time_limit: limit, ..Options::default() });
+        assert!(outcome.completed && kinds(&outcome) == faults, "{:?}", outcome.faults);
+        assert_eq!(download_u32(&memory, c, 32), [7; 32]);
+    }
+}

@@ -57,4 +57,4 @@ fn a_module_is_not_kept_in_every_shape_at_once() {
 
 /// Bytes at most for an instruction of about 30 letters, all told.
 #[cfg(target_os = "linux")]
-const LIMIT: u64 = 512;
+const LIMIT: u64 = 500;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
+use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 
 #[allow(dead_code, reason = "one file of the emulator, used in part")]
@@ -26,7 +26,6 @@ use waiting::Waiting;
 #[derive(Default)]
 struct Memory {
     words: [AtomicU64; 3],
-    lock: AtomicBool,
 }
 
 const DATA: usize = 0;
@@ -59,19 +58,6 @@ impl Memory {
             old = now;
         }
         old
-    }
-
-    /// The same under a lock, as where a kernel writes an array by atomics alone. None: somebody else had it; waiting for him
-    /// would end where this begins.
-    fn add_locked(&self, word: usize, value: u64) -> Option<u64> {
-        if self.lock.swap(true, order::TAKE) {
-            return None;
-        }
-        fence(order::BEFORE_STORE);
-        let old = self.weak_load(word);
-        self.weak_store(word, old + value);
-        self.lock.store(false, order::GIVE);
-        Some(old)
     }
 }
 
@@ -113,24 +99,12 @@ fn a_flag_brings_what_it_stands_for() {
         memory.weak_store(DATA, 1);
         memory.add(FLAG, 1)
     };
-    let adds_locked: Side = |memory| {
-        memory.weak_store(DATA, 1);
-        memory.add_locked(FLAG, 1).unwrap_or(0)
-    };
     let loads: Side = |memory| message(|| memory.strong_load(FLAG), memory);
-    for first in [stores, adds, adds_locked] {
+    for first in [stores, adds] {
         in_all_orders(first, loads, arrives);
     }
     in_all_orders(stores, |memory| message(|| memory.add(FLAG, 2) & 1, memory), arrives);
     in_all_orders(adds, |memory| message(|| memory.add(FLAG, 2) & 1, memory), arrives);
-    in_all_orders(adds_locked, |memory| message(|| memory.add_locked(FLAG, 2).unwrap_or(0) & 1, memory), arrives);
-}
-
-#[test]
-fn an_update_under_a_lock_is_seen_by_the_next() {
-    const NONE: u64 = 9;
-    let adds: Side = |memory| memory.add_locked(OTHER, 1).unwrap_or(NONE);
-    in_all_orders(adds, adds, |first, second| first != second || first == NONE);
 }
 
 #[test]

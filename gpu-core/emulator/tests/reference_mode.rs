@@ -26,7 +26,7 @@ fn without(name: &str) -> Fast {
 /// What is compared with [`Fast::ALL`]: the reference mode, that with all instructions in their fastest forms, and some fast paths
 /// alone switched off, by turns.
 fn ways(turn: usize) -> Vec<(String, Fast)> {
-    let forms = Fast { vector_forms: true, fast_math: true, matrix_lanes: true, ..Fast::NONE };
+    let forms = Fast { vector_forms: true, matrix_lanes: true, ..Fast::NONE };
     let mut ways =
         vec![("the reference mode".to_owned(), Fast::NONE), ("the reference mode in fast forms".to_owned(), forms)];
     for step in 0..3 {

@@ -1,4 +1,4 @@
-//! Volatile and relaxed loads and stores take the short ways of weak ones where nothing but their order differs. They must
+//! Volatile and relaxed loads and stores differ from weak ones by their order alone. They must
 //! find the same words, be counted alike, take part in races as ever, and give way to others as polls do.
 
 mod common;

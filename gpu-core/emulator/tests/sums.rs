@@ -1,5 +1,5 @@
-//! What a kernel only adds to, host threads add up on their own; what it reads as well, they may not. Memory must be what
-//! the atomics make of it in any order, and races must be found as ever.
+//! Atomics of several host threads at the same words: memory must be what they make of it in any order, and races must be
+//! found as ever.
 
 mod common;
 
@@ -112,31 +112,6 @@ fn sums_of_several_workers_are_those_of_one() {
     }
 }
 
-/// A thread's operations on its own word, in its order, although each is of another kind than the one before.
-#[test]
-fn operations_of_a_thread_on_its_word_keep_their_order() {
-    // In a row and apart, by turns: a copy holds the one and memory the other.
-    for place in ["mov.u32 %r4, %r1;", "xor.b32 %r4, %r1, 5;", "xor.b32 %r4, %r1, 5;\nand.b32 %r4, %r1, -1;"] {
-        let steps = "add.u32 [%rd4], 5;\nred.global.max.u32 [%rd4], 100;\nred.global.add.u32 [%rd4], 3;\n\
-                     red.global.and.b32 [%rd4], 70;\nred.global.or.b32 [%rd4], 9;\nred.global.min.u32 [%rd4], 77;";
-        let apart = "shl.b32 %r5, %r1, 1;\nand.b32 %r6, %r1, 1;\nxor.b32 %r5, %r5, %r6;";
-        let body = format!(
-            "{place}\nmul.wide.u32 %rd3, %r4, 4;\nadd.s64 %rd4, %rd1, %rd3;\nred.global.{steps}\nred.global.{steps}\n\
-             {apart}\nmul.wide.u32 %rd5, %r5, 4;\nadd.s64 %rd4, %rd2, %rd5;\nred.global.{steps}\nred.global.{steps}"
-        );
-        let turn = |value: u32| (((value + 5).max(100) + 3) & 70 | 9).min(77);
-        for workers in [1, 2, 4] {
-            let options = Options { workers, ..Options::default() };
-            let (outcome, a, b) = run(&body, 2 * THREADS as usize, |i| i % 300, &options);
-            assert!(outcome.faults.is_empty(), "{:#?}", outcome.faults);
-            let turned = |i: usize| turn(turn(i as u32 % 300));
-            assert!((0..THREADS as usize).all(|i| a[i] == turned(i)), "{workers}");
-            let apart = |i: usize| 2 * i + (i & 1);
-            assert!((0..THREADS as usize).all(|i| b[apart(i)] == turned(apart(i))), "{workers}");
-        }
-    }
-}
-
 /// What an atomic gives back, and what a load finds, must be what all blocks did.
 #[test]
 fn what_is_read_is_in_memory_at_once() {
@@ -154,35 +129,6 @@ fn what_is_read_is_in_memory_at_once() {
         assert!(a[0] == THREADS && drawn.into_iter().eq(0..THREADS));
         let (outcome, a, _) = run(meeting, 4, |_| 0, &options);
         assert!(outcome.completed && a[0] == THREADS, "{:#?}", outcome.faults);
-    }
-}
-
-/// A block goes on after another one has come to an end of its own: what they do to a word is in that order, on whatever
-/// host threads they run.
-#[test]
-fn two_kinds_of_sums_keep_the_order_of_a_barrier() {
-    // The last block does the one, counts in the other array, and has more to do; the first one waits for its threads.
-    let meet = |first: &str, second: &str| {
-        format!(
-            "mov.u32 %r7, %ctaid.x;\nshl.b32 %r5, %r2, 1;\nmul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n\
-             setp.eq.u32 %p1, %r7, 47;\n@%p1 bra $early;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 ret;\n$wait:\n\
-             ld.acquire.gpu.global.u32 %r3, [%rd2];\nsetp.lt.u32 %p1, %r3, 94;\n@%p1 bra $wait;\n\
-             red.global.{second} [%rd4], 40;\nret;\n$early:\nred.global.{first} [%rd4], 25;\nfence.acq_rel.gpu;\n\
-             atom.release.gpu.global.add.u32 %r3, [%rd2], 1;\nmov.u32 %r3, 0;\n$on:\nadd.u32 %r3, %r3, 1;\n\
-             setp.lt.u32 %p1, %r3, 50000;\n@%p1 bra $on;"
-        )
-    };
-    for workers in [1, 2, 3] {
-        for options in [Options::default(), Options::unchecked()] {
-            let options = Options { workers, ..options };
-            for (first, second, expected) in
-                [("min.u32", "add.u32", 65), ("add.u32", "min.u32", 40), ("max.u32", "and.b32", 8)]
-            {
-                let (outcome, a, _) = run(&meet(first, second), 128, |_| 30, &options);
-                assert!(outcome.completed && outcome.faults.is_empty(), "{first} {second}: {:#?}", outcome.faults);
-                assert!(a.iter().step_by(2).all(|word| *word == expected), "{first} {second} {workers}: {a:?}");
-            }
-        }
     }
 }
 

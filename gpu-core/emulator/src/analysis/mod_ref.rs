@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use crate::exec::image::Image;
 use crate::exec::memory::flags::CTA;
 use crate::exec::op::Slot;
-use crate::exec::op::SumKind;
 
 /// Bytes of the argument block: offset and length.
 pub type Argument = (u32, u32);
@@ -41,10 +40,6 @@ pub struct Written {
     pub stored: Vec<Argument>,
     /// Those that it may load through, or update with a scope that leaves other blocks out.
     pub seen: Vec<Argument>,
-    /// Those through which it may learn what is there, or update in other ways than by sums.
-    pub answered: Vec<Argument>,
-    /// With what kinds of sums which arguments are updated.
-    pub sums: Vec<(Argument, SumKind)>,
 }
 
 /// What one instruction does with addresses.
@@ -102,8 +97,7 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
             break;
         }
     }
-    let (mut written, mut stored, mut seen, mut answered) = (0, 0, 0, 0);
-    let mut sums: Vec<(u64, SumKind)> = Vec::new();
+    let (mut written, mut stored, mut seen) = (0, 0, 0);
     let mut accesses = Vec::new();
     for (at, role) in (first..end).zip(&roles) {
         let op = &image.code[at];
@@ -128,10 +122,6 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
                 if op.e.0 & CTA != 0 {
                     seen |= through;
                 }
-                match image.infos[at].sum {
-                    Some(kind) => sums.push((through, kind)),
-                    None => answered |= through,
-                }
             }
             Role::Copies => seen |= ANY,
             _ => seen |= through,
@@ -139,15 +129,12 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
     }
     // Through an address that was itself in memory, anything may be read.
     seen |= if seen & ANY != 0 { u64::MAX } else { 0 };
-    answered |= seen | stored | if answered & ANY != 0 { u64::MAX } else { 0 };
     if written & ANY != 0 {
         return None;
     }
     let those = |set: u64| -> Vec<Argument> {
         (0..arguments.len()).filter(|index| set >> index & 1 != 0).map(|index| arguments[index]).collect()
     };
-    sums.sort_unstable_by_key(|(_, kind)| (kind.0, kind.1 as u32));
-    sums.dedup();
     let access = |(at, through, plain, writes): (usize, u64, bool, bool)| Access {
         pc: at as u32,
         through: (through & ANY == 0).then(|| those(through)),
@@ -159,8 +146,6 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
         arguments: those(written),
         stored: those(stored),
         seen: those(seen),
-        answered: those(answered),
-        sums: sums.into_iter().flat_map(|(set, kind)| those(set).into_iter().map(move |of| (of, kind))).collect(),
     })
 }
 

@@ -7,7 +7,7 @@ use super::inst::{decode, hand_back, receive};
 use crate::analysis::fetched::may_poll;
 use crate::analysis::flow::{Graph, RegisterUse, resolve};
 use crate::analysis::launch_constants;
-use crate::check::undef::{followed, gates};
+use crate::check::undef::{gates, look};
 use crate::decode::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use crate::described::{KernelInfo, LoadError, LoadProblem, ParamInfo};
 use crate::exec::image::{FunctionImage, Image, Needs, SharedVariable};
@@ -321,7 +321,6 @@ impl<'t, 'a> Builder<'t, 'a> {
             if !info.result_used && info.class == crate::report::Class::Atomic {
                 isa::atomic::forget_result(op);
             }
-            info.sum = isa::atomic::kind_of_sum(op);
         }
         self.needs.push(needs);
         // The registers of device functions are not followed from their start.
@@ -329,9 +328,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         let gated = gates::guard(&mut code[first_pc as usize..], &infos[first_pc as usize..], undefined, |at, run| {
             self.image.gates.push((first_pc + at as u32, run))
         });
-        followed::find(&code[first_pc as usize..], &mut infos[first_pc as usize..], |info| {
-            opcode(self.image.texts.get(info.text))
-        });
+        look::find_names(&code[first_pc as usize..], &mut infos[first_pc as usize..]);
         let param_bytes = kernel.map_or(0, |kernel| self.image.kernels[kernel].param_bytes);
         let of_launch = match function.entry {
             true => launch_constants::find(

@@ -5,11 +5,6 @@
 //! of half-warps; a pass needs as many wavefronts as the fullest of the 32 banks has different 4-byte words, and bank
 //! conflicts are wavefronts beyond what the words of the pass would need if spread evenly (compared with an H200).
 
-#[cfg(target_arch = "x86_64")]
-mod apart;
-pub mod fragments;
-#[cfg(target_arch = "x86_64")]
-pub use apart::are_distinct;
 mod tables;
 pub use tables::{Counts, Site, Tallies};
 pub mod trace;
@@ -302,13 +297,6 @@ impl Cx<'_> {
             _ => return,
         };
         self.add_access(op, space, (cost, conflicts), BYTES * u64::from(at.mask.count_ones()), kind);
-    }
-
-    /// An access of `bytes` a lane to local memory.
-    #[inline(always)]
-    pub fn count_local(&mut self, op: &Op, at: &Addresses, bytes: u64, kind: AccessKind) {
-        let sectors = local_sectors(at, bytes);
-        self.add_access(op, 3, (sectors, 0), bytes * u64::from(at.mask.count_ones()), kind);
     }
 }
 

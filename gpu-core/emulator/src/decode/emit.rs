@@ -490,8 +490,6 @@ impl<'m> Emit<'m> {
         self.infos.push(OpInfo {
             last: 0,
             names: 0,
-            names_ahead: 0,
-            followed: 0,
             text: self.text,
             source: self.source,
             class: self.class,
@@ -502,7 +500,6 @@ impl<'m> Emit<'m> {
             result_used: true,
             moves: false,
             bitwise: false,
-            sum: None,
         });
         self.code.push(op);
         self.edges.push(edge);

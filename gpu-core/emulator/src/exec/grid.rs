@@ -81,7 +81,6 @@ pub struct Grid<'r> {
     /// Where it is, if a thread may have got any of it.
     pub watched_heap: std::ops::Range<u64>,
     pub ticks: Apart<AtomicU64>,
-    pub updates: crate::exec::memory::updates::Updates,
     /// Texture and surface objects.
     pub(crate) objects: Arc<crate::texture::TextureObjects>,
 }

@@ -1,7 +1,6 @@
 //! The interpreter: lanes, warps with reconvergence, blocks, the grid, memory spaces.
 
 pub mod cx;
-pub mod fast_math;
 pub mod fault;
 pub mod grid;
 pub mod image;
@@ -12,5 +11,6 @@ pub mod opcode;
 pub mod options;
 pub mod order;
 pub mod origin;
+pub mod rarely;
 pub mod sched;
 pub mod template;

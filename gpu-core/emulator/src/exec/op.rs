@@ -2,7 +2,6 @@
 
 use super::cx::Cx;
 use crate::exec::template::Native;
-use crate::ptx::ty::Ty;
 use crate::report::Class;
 
 /// Where an operand lives: a byte offset into the frame's registers, or with [`Slot::POOL`] set into the pool of
@@ -112,21 +111,12 @@ pub struct OpInfo {
     pub ptx_line: u32,
     /// A bit for each of the first of `reads` that no way from here on asks for again.
     pub last: u16,
-    /// A bit for each register that it names, and for each that it and those that follow it straight on do: see
-    /// [`crate::check::undef::marks::bit`].
+    /// A bit for each register that it names: see [`crate::check::undef::marks::bit`].
     pub names: u32,
-    pub names_ahead: u32,
-    /// So many instructions from this one on only compute: see [`crate::check::undef::followed`].
-    pub followed: u8,
     /// Something reads what it writes.
     pub result_used: bool,
     /// It puts bits elsewhere, as it found them or joined with others, so that undefined ones may be followed.
     pub moves: bool,
     /// The same, and no plain move.
     pub bitwise: bool,
-    /// Which sum an atomic is, where nobody asks for what it gives back and any order gives the same bits.
-    pub sum: Option<SumKind>,
 }
-
-/// An operation and the type of its words.
-pub type SumKind = (u32, Ty);

@@ -17,7 +17,3 @@ pub const FENCE: Ordering = Ordering::SeqCst;
 
 /// An update by an atomic instruction of the host.
 pub const UPDATE: Ordering = Ordering::AcqRel;
-
-/// Taking a lock, and giving it back.
-pub const TAKE: Ordering = Ordering::Acquire;
-pub const GIVE: Ordering = Ordering::Release;

@@ -1,14 +1,10 @@
 //! `atom` and `red`.
 
 mod operations;
-mod quick;
-mod sums;
 mod words;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use quick::update_quickly;
-pub use sums::{Sums, kind_of_sum};
 use words::update_words_far;
 
 use super::memory::{ordering, place, space};
@@ -18,7 +14,6 @@ use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, exec_widest};
 use crate::exec::memory::access::{Access, AddressWord, Addresses, Prepared, Reach, STRONG, window_code};
-use crate::exec::memory::updates::Apartness;
 use crate::exec::memory::words::Words;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::order::{BEFORE_STORE, UPDATE};
@@ -290,10 +285,6 @@ impl<A: AddressWord> Body for Atom<A> {
         let code = unpack(op.list_len);
         let mut access = Access::new();
         let kind = AccessKind::Atomic;
-        // SAFETY: passed on.
-        if let Some(changed) = unsafe { update_quickly::<FORM, A>(cx, op, code) } {
-            return finish(cx, code, changed);
-        }
         // SAFETY: slots of a decoded instruction; pointers were range-checked; `prepare` set what its answer says.
         unsafe {
             let prepared = match code.ty.bits() / 8 * code.vector as u32 {
@@ -360,12 +351,7 @@ unsafe fn update_any(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &A
     let mut changed = false;
     // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
     let flush = reach.window == Window::Global;
-    let apartness = cx.apartness(reach.window, reach.shadow);
-    let all = cx.hold_updates(apartness, at.low, at.high);
     for lane in lanes(at.mask) {
-        let address = at.at[lane];
-        let alone = all.is_none() && apartness == Apartness::Locks;
-        let _held = if alone { cx.grid.updates.hold(address, address) } else { None };
         // SAFETY: as the caller says; slots of a decoded instruction.
         unsafe {
             let pointer = reach.lane(at.at[lane], lane);

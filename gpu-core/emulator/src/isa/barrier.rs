@@ -111,7 +111,6 @@ pub unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let generation = cx.block.barriers[id].generation;
     let threads = cx.mask.count_ones();
     if cx.block.arrive(id, threads, None, &cx.warp, pc) {
-        cx.block.forget_reads(id, generation);
         cx.warp.pass_barrier(&cx.block.barriers[id]);
         return Flow::Next;
     }

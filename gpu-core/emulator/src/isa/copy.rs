@@ -8,7 +8,6 @@ use crate::decode::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, exec_widest, is_spare};
 use crate::exec::memory::access::{Access, AddressWord, Found, Prepared, Reach, Runs, addresses, window_code};
-use crate::exec::memory::address::{first_lanes, runs};
 use crate::exec::memory::quick::Shape;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::memory::space::Window;
@@ -220,26 +219,6 @@ unsafe fn write_whole<const FORM: u8, A: AddressWord, const BYTES: u64>(
     let mask = cx.mask;
     // SAFETY: slots of a decoded instruction; pointers were range-checked.
     unsafe {
-        if !is_spare(FORM)
-            && let Some(followed) = cx.quick_fill::<FORM, A, BYTES>(target)
-        {
-            // Patterns live as long as the launch, or until another one is remembered.
-            let pattern = &*followed.pattern;
-            let dense = pattern.shape == Shape::Dense;
-            if dense {
-                std::ptr::copy_nonoverlapping(data, followed.pointer, 32 * BYTES as usize);
-            } else {
-                for lane in lanes(mask) {
-                    let place = followed.pointer.wrapping_offset(pattern.offsets[lane] as isize);
-                    element::<BYTES>(data, place, lane, 0);
-                }
-            }
-            // Where that is in the window, for addresses of all windows name shared memory by more bits.
-            let first = followed.pointer.offset_from(cx.shared) as u32;
-            let addresses = pattern.offsets.map(|offset| first.wrapping_add(offset as u32));
-            cx.start_copy(addresses, mask, dense, BYTES as u32);
-            return Ok(());
-        }
         let mut access = Access::new();
         match cx.prepare::<A, BYTES>(target, AccessKind::AsyncCopy, &mut access) {
             Prepared::Lanes => {}
@@ -251,15 +230,6 @@ unsafe fn write_whole<const FORM: u8, A: AddressWord, const BYTES: u64>(
             element::<BYTES>(data, reach.lane(at.at[lane], lane), lane, 0);
         }
         cx.start_copy(at.at.map(|address| address as u32), at.mask, at.contiguous, BYTES as u32);
-        if !is_spare(FORM)
-            && at.high < 1 << 24
-            && let Some(runs) = match mask {
-                u32::MAX => runs::<FORM, A, BYTES>(cx, target),
-                _ => first_lanes::<A, BYTES>(cx, target),
-            }
-        {
-            cx.remember(target, BYTES, Window::Shared, &runs, AccessKind::AsyncCopy);
-        }
     }
     Ok(())
 }

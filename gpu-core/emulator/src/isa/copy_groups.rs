@@ -190,7 +190,6 @@ impl Cx<'_> {
         let shadow = &mut block.shared_shadow;
         for copy in &block.copies.over {
             let site = image.code[copy.pc as usize].site;
-            copy.runs(copy.mask, |low, bytes| shadow.settle(low, low + bytes));
             let first = crate::check::race::shadow::stamp(clock, site, warp * 32);
             shadow.note(first, true);
             shadow.fill_lanes(&copy.addresses, copy.mask, copy.bytes, copy.contiguous, first);

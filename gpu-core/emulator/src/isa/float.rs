@@ -7,9 +7,9 @@ pub use extremes::{min_max, unpack};
 
 use super::{Row, Ty, example, half};
 use crate::decode::emit::{Decoded, Emit, Inst};
-use crate::exec::fast_math::rarely::{bin_rarely, tri_rarely};
 use crate::exec::lanes::{bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
 use crate::exec::op::{Exec, Taint};
+use crate::exec::rarely::{bin_rarely, tri_rarely};
 use crate::exec::template::Native;
 use crate::num::arith32::{self, Mode};
 use crate::num::{Rounding, approx, arith64, canonical, flush};
@@ -262,12 +262,8 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
     let run: Exec = match (ty, add) {
         (Ty::F32, true) if modes.plain() => bin(|a: f32, b: f32| arith32::add(a, b, Mode::RN)),
         (Ty::F32, false) if modes.plain() => bin(|a: f32, b: f32| arith32::sub(a, b, Mode::RN)),
-        (Ty::F32, true) if modes == FTZ => {
-            own_form("add").unwrap_or(bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING)))
-        }
-        (Ty::F32, false) if modes == FTZ => {
-            own_form("sub").unwrap_or(bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING)))
-        }
+        (Ty::F32, true) if modes == FTZ => bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING)),
+        (Ty::F32, false) if modes == FTZ => bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING)),
         (Ty::F32, true) => {
             f32_by_mode!(modes, bin, (a, b), arith32::add, imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))))
         }
@@ -307,11 +303,11 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| arith32::mul(a, b, Mode::RN)),
-        Ty::F32 if modes == FTZ => own_form("mul").unwrap_or(bin_rarely(
+        Ty::F32 if modes == FTZ => bin_rarely(
             |a: f32, b: f32| canonical(flush(flush(a) * flush(b))),
             least_normal,
             |a: f32, b: f32| arith32::mul(a, b, FLUSHING),
-        )),
+        ),
         Ty::F32 => {
             f32_by_mode!(modes, bin, (a, b), arith32::mul, imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))))
         }
@@ -343,11 +339,11 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     }
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => tri(|a: f32, b: f32, c: f32| canonical(a.mul_add(b, c))),
-        Ty::F32 if modes == FTZ => own_form("fma").unwrap_or(tri_rarely(
+        Ty::F32 if modes == FTZ => tri_rarely(
             |a: f32, b: f32, c: f32| canonical(flush(flush(a).mul_add(flush(b), flush(c)))),
             least_normal,
             |a: f32, b: f32, c: f32| arith32::fma(a, b, c, FLUSHING),
-        )),
+        ),
         Ty::F32 => {
             let rest = imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m)));
             f32_by_mode!(modes, tri, (a, b, c), arith32::fma, rest)
@@ -437,63 +433,13 @@ fn rsqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 if modes.ftz => own_form("rsqrt.ftz").unwrap_or(un(|a: f32| approx::rsqrt(a, true))),
-        Ty::F32 => own_form("rsqrt").unwrap_or(un(|a: f32| approx::rsqrt(a, false))),
+        Ty::F32 if modes.ftz => un(|a: f32| approx::rsqrt(a, true)),
+        Ty::F32 => un(|a: f32| approx::rsqrt(a, false)),
         Ty::F64 if modes.ftz => each_un(|a: f64| approx::rsqrt64_ftz(a)),
         Ty::F64 => each_un(|a: f64| approx::rsqrt64(a)),
         _ => return i.unsupported(),
     };
     emit1(e, i, run, ty, modes.code())
-}
-
-/// The form for machines with AVX2 or AVX-512 of an f32 operation, where it has one of its own.
-fn own_form(what: &str) -> Option<Exec> {
-    let fast = crate::exec::lanes::chosen();
-    if !fast.vector_forms || !fast.fast_math {
-        return None;
-    }
-    #[cfg(target_arch = "x86_64")]
-    if crate::exec::lanes::widest() {
-        use crate::exec::fast_math::flushed::{ADD, FMA, Flushed, MUL, SUB};
-        use crate::exec::fast_math::nearly::{Ex2, Lg2, Near, Rsqrt, Wave};
-        use crate::exec::lanes::exec_widest;
-        return Some(match what {
-            "add" => exec_widest::<Flushed<ADD>>(),
-            "sub" => exec_widest::<Flushed<SUB>>(),
-            "mul" => exec_widest::<Flushed<MUL>>(),
-            "fma" => exec_widest::<Flushed<FMA>>(),
-            "rsqrt" => exec_widest::<Near<Rsqrt, false>>(),
-            "rsqrt.ftz" => exec_widest::<Near<Rsqrt, true>>(),
-            "ex2" => exec_widest::<Near<Ex2, false>>(),
-            "ex2.ftz" => exec_widest::<Near<Ex2, true>>(),
-            "lg2" => exec_widest::<Near<Lg2, false>>(),
-            "lg2.ftz" => exec_widest::<Near<Lg2, true>>(),
-            "sin" => exec_widest::<Near<Wave<false>, false>>(),
-            "sin.ftz" => exec_widest::<Near<Wave<false>, true>>(),
-            "cos" => exec_widest::<Near<Wave<true>, false>>(),
-            "cos.ftz" => exec_widest::<Near<Wave<true>, true>>(),
-            _ => return None,
-        });
-    }
-    #[cfg(target_arch = "x86_64")]
-    if crate::exec::lanes::wide() {
-        use crate::exec::fast_math::nearly::{Ex2, Lg2, Wave};
-        use crate::exec::fast_math::nearly_wide::NearWide;
-        use crate::exec::lanes::exec;
-        return Some(match what {
-            "ex2" => exec::<NearWide<Ex2, false>>(),
-            "ex2.ftz" => exec::<NearWide<Ex2, true>>(),
-            "lg2" => exec::<NearWide<Lg2, false>>(),
-            "lg2.ftz" => exec::<NearWide<Lg2, true>>(),
-            "sin" => exec::<NearWide<Wave<false>, false>>(),
-            "sin.ftz" => exec::<NearWide<Wave<false>, true>>(),
-            "cos" => exec::<NearWide<Wave<true>, false>>(),
-            "cos.ftz" => exec::<NearWide<Wave<true>, true>>(),
-            _ => return None,
-        });
-    }
-    let _ = what;
-    None
 }
 
 fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
@@ -503,14 +449,14 @@ fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match (what, ty) {
-        ("ex2", Ty::F32) if modes.ftz => own_form("ex2.ftz").unwrap_or(un(|a: f32| approx::ex2(a, true))),
-        ("ex2", Ty::F32) => own_form("ex2").unwrap_or(un(|a: f32| approx::ex2(a, false))),
-        ("lg2", Ty::F32) if modes.ftz => own_form("lg2.ftz").unwrap_or(un(|a: f32| approx::lg2(a, true))),
-        ("lg2", Ty::F32) => own_form("lg2").unwrap_or(un(|a: f32| approx::lg2(a, false))),
-        ("sin", Ty::F32) if modes.ftz => own_form("sin.ftz").unwrap_or(un(|a: f32| approx::sin(a, true))),
-        ("sin", Ty::F32) => own_form("sin").unwrap_or(un(|a: f32| approx::sin(a, false))),
-        ("cos", Ty::F32) if modes.ftz => own_form("cos.ftz").unwrap_or(un(|a: f32| approx::cos(a, true))),
-        ("cos", Ty::F32) => own_form("cos").unwrap_or(un(|a: f32| approx::cos(a, false))),
+        ("ex2", Ty::F32) if modes.ftz => un(|a: f32| approx::ex2(a, true)),
+        ("ex2", Ty::F32) => un(|a: f32| approx::ex2(a, false)),
+        ("lg2", Ty::F32) if modes.ftz => un(|a: f32| approx::lg2(a, true)),
+        ("lg2", Ty::F32) => un(|a: f32| approx::lg2(a, false)),
+        ("sin", Ty::F32) if modes.ftz => un(|a: f32| approx::sin(a, true)),
+        ("sin", Ty::F32) => un(|a: f32| approx::sin(a, false)),
+        ("cos", Ty::F32) if modes.ftz => un(|a: f32| approx::cos(a, true)),
+        ("cos", Ty::F32) => un(|a: f32| approx::cos(a, false)),
         ("tanh", Ty::F32) => un(|a: f32| approx::tanh(a)),
         _ => return half::approximate(e, i, what, ty),
     };

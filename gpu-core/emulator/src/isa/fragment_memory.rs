@@ -8,13 +8,11 @@ use super::Ty;
 use super::matrix::{intern, registers, whole_warp};
 use super::memory::{class_of, place, space};
 use crate::decode::emit::{Decoded, Emit, Inst};
-use crate::exec::cx::{Cx, lanes, watch};
+use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, blend, exec_widest};
-use crate::exec::memory::access::{
-    AddressWord, Addresses, Found, Reach, addresses, gathered, window_code, window_from,
-};
+use crate::exec::memory::access::{AddressWord, Found, addresses, gathered, window_code, window_from};
 use crate::exec::op::{Flow, Op, Slot, Taint};
-use crate::memory::space::{Window, window_base, window_of};
+use crate::memory::space::Window;
 use crate::num::fragment::{self, Accumulator};
 use crate::num::mma::form::{Input, Kind as MmaKind};
 use crate::report::AccessKind;
@@ -39,8 +37,6 @@ struct Transfer {
     default_stride: u32,
     registers: usize,
     steps: Vec<Step>,
-    /// The last row and column.
-    last: [u32; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,14 +104,14 @@ impl Transfer {
                 });
             }
         }
-        let (rows, columns) = match part {
-            'a' => (m, k),
-            'b' => (k, n),
-            _ => (m, n),
+        // Elements of a row, or of a column.
+        let length = match (part, row) {
+            ('a', true) | ('b', false) => k,
+            ('a', false) => m,
+            (_, true) => n,
+            (_, false) => m,
         };
-        let most = |of: fn(&Step) -> &[u16; 32]| steps.iter().flat_map(of).copied().max().unwrap_or(0);
-        let last = [most(|step| &step.major).into(), most(|step| &step.minor).into()];
-        Transfer { element_bits: bits, default_stride: if row { columns } else { rows } as u32, registers, steps, last }
+        Transfer { element_bits: bits, default_stride: length as u32, registers, steps }
     }
 }
 
@@ -257,199 +253,10 @@ unsafe fn run_transfer<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &
         return flow;
     }
     // SAFETY: passed on.
-    unsafe {
-        match whole::<A, STORE>(cx, op) {
-            Some(whole) => move_whole::<STORE>(cx, op, &whole),
-            None => move_by_steps::<A, STORE>(cx, op),
-        }
-    }
+    unsafe { move_by_steps::<A, STORE>(cx, op) }
 }
 
-/// Where a fragment lies of which nothing is unusual: one place and one stride for all lanes, and all of it aligned and in
-/// one array.
-struct Whole {
-    reach: Reach,
-    low: u64,
-    stride: u32,
-}
-
-/// Strides that keep offsets in 32 bits.
-const MOST_STRIDE: u32 = 1 << 20;
-
-#[inline(always)]
-unsafe fn whole<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &Op) -> Option<Whole> {
-    // SAFETY: slots of a decoded instruction.
-    let (transfer, base, strides) = unsafe { (transfer_of(op), addresses::<A>(cx, op, 1), &*cx.row::<u32>(op.b)) };
-    let stride = strides[0];
-    let alike = strides.iter().fold(0, |differ, other| differ | (other ^ stride)) == 0 && base.low == base.high;
-    if !cx.grid.options.fast.fragments {
-        return None;
-    }
-    if !alike || cx.mask != u32::MAX || stride >= MOST_STRIDE || cx.watch & (watch::TRACE | watch::HEAP) != 0 {
-        return None;
-    }
-    let mut window = window_from(op.e.0);
-    let mut low = base.low;
-    if window == Window::Generic {
-        window = window_of(low);
-        low -= window_base(window);
-    }
-    let wide = u64::from(transfer.steps[0].bytes);
-    let pitch = u64::from(stride) * u64::from(transfer.element_bits);
-    let [row, column] = transfer.last.map(u64::from);
-    let high = low.checked_add((row * pitch + column * u64::from(transfer.element_bits)) / 8)?;
-    // A byte and more: the parts of a byte are rounded down as every lane's are.
-    let aligned = low.is_multiple_of(wide) && (pitch / 8).is_multiple_of(wide) && pitch.is_multiple_of(8);
-    if !aligned || window == Window::Shared && high >> 24 != 0 {
-        return None;
-    }
-    let reach = cx.reach_within(op, window, low, high + wide, STORE)?;
-    Some(Whole { reach, low, stride })
-}
-
-#[inline(always)]
-unsafe fn move_whole<const STORE: bool>(cx: &mut Cx<'_>, op: &Op, whole: &Whole) -> Flow {
-    // SAFETY: passed on.
-    let transfer = unsafe { transfer_of(op) };
-    let Whole { reach, low, stride } = whole;
-    let kind = if STORE { AccessKind::Write } else { AccessKind::Read };
-    let slots = cx.image().list(op);
-    let counted = cx.watch & watch::COUNT != 0 && !cx.worker.quiet;
-    let known = counted && cx.add_fragment(op, reach.window, *low, *stride);
-    let asked = asked(cx, op, reach, kind);
-    let audited = asked || counted && !known;
-    // What is counted as a whole need not be counted by steps; what is not, is learnt from them.
-    let quiet = cx.worker.quiet;
-    cx.worker.quiet |= known;
-    let before = counted.then(|| cx.fragment_cost(op, reach.window));
-    let wide = transfer.steps[0].bytes as usize;
-    let mut out = [0u64; 32];
-    // SAFETY: slots of a decoded instruction; the whole fragment lies in the array.
-    unsafe {
-        let pointer = reach.lane(*low, 0);
-        for (index, step) in transfer.steps.iter().enumerate() {
-            let mut offsets = [0u32; 32];
-            for lane in 0..32 {
-                let elements = u32::from(step.major[lane]) * stride + u32::from(step.minor[lane]);
-                offsets[lane] = (u64::from(elements) * u64::from(transfer.element_bits) / 8) as u32;
-            }
-            let slot = slots[step.register];
-            let mut written = [0u64; 32];
-            if STORE {
-                written = if transfer.element_bits == 64 {
-                    *cx.row::<u64>(slot)
-                } else {
-                    {
-                        let row = &*cx.row::<u32>(slot);
-                        std::array::from_fn(|lane| u64::from(row[lane] >> step.shift))
-                    }
-                };
-            }
-            if audited {
-                let mut at =
-                    gathered(std::array::from_fn(|lane| low + u64::from(offsets[lane])), u32::MAX, wide as u64);
-                let rows: [[u8; 16]; 32] = if STORE {
-                    std::array::from_fn(|lane| u128::from(written[lane]).to_le_bytes())
-                } else {
-                    [[0; 16]; 32]
-                };
-                if STORE {
-                    cx.rows = &raw const rows;
-                }
-                audit_step(cx, op, reach, &mut at, wide, kind);
-                cx.rows = std::ptr::null();
-            }
-            match (wide, STORE) {
-                (1, true) => put::<u8>(pointer, &offsets, &written),
-                (2, true) => put::<u16>(pointer, &offsets, &written),
-                (4, true) => put::<u32>(pointer, &offsets, &written),
-                (_, true) => put::<u64>(pointer, &offsets, &written),
-                (1, false) => get::<u8>(pointer, &offsets, step.shift, &mut out),
-                (2, false) => get::<u16>(pointer, &offsets, step.shift, &mut out),
-                (4, false) => get::<u32>(pointer, &offsets, step.shift, &mut out),
-                (_, false) => get::<u64>(pointer, &offsets, step.shift, &mut out),
-            }
-            // A register is full where the next step is of another one.
-            if !STORE && transfer.steps.get(index + 1).is_none_or(|next| next.register != step.register) {
-                if transfer.element_bits == 64 {
-                    *cx.row_mut::<u64>(slot) = out;
-                } else {
-                    *cx.row_mut::<u32>(slot) = std::array::from_fn(|lane| out[lane] as u32);
-                }
-                out = [0; 32];
-            }
-        }
-    }
-    cx.worker.quiet = quiet;
-    if let Some(before) = before.filter(|_| !known) {
-        cx.learn_fragment(op, reach.window, *low, *stride, before);
-    }
-    cx.worker.writes += u64::from(STORE);
-    Flow::Next
-}
-
-/// Whether anything but the cost of an access is to be looked at.
-#[inline(always)]
-fn asked(cx: &mut Cx<'_>, op: &Op, reach: &Reach, kind: AccessKind) -> bool {
-    let values = cx.watch & watch::INIT != 0 && !reach.all_written;
-    let races = cx.watch & watch::RACE != 0
-        && match reach.window {
-            Window::Shared => !cx.block.state.apart,
-            Window::Global => !cx.is_in_no_race(op, reach, kind),
-            _ => false,
-        };
-    values || races || cx.block.state.guarded
-}
-
-fn audit_step(cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &mut Addresses, wide: usize, kind: AccessKind) {
-    match wide {
-        1 => cx.audit::<1>(op, reach, at, kind),
-        2 => cx.audit::<2>(op, reach, at, kind),
-        4 => cx.audit::<4>(op, reach, at, kind),
-        _ => cx.audit::<8>(op, reach, at, kind),
-    }
-}
-
-/// # Safety
-/// All places must lie in the array of `pointer`.
-#[inline(always)]
-unsafe fn get<T: Copy + Into<u64>>(pointer: *mut u8, offsets: &[u32; 32], shift: u32, out: &mut [u64; 32]) {
-    for lane in 0..32 {
-        // SAFETY: passed on.
-        let value: T = unsafe { pointer.add(offsets[lane] as usize).cast::<T>().read_unaligned() };
-        out[lane] |= value.into() << shift;
-    }
-}
-
-/// # Safety
-/// As [`get`].
-#[inline(always)]
-unsafe fn put<T: Narrow>(pointer: *mut u8, offsets: &[u32; 32], values: &[u64; 32]) {
-    for lane in 0..32 {
-        // SAFETY: passed on.
-        unsafe { pointer.add(offsets[lane] as usize).cast::<T>().write_unaligned(T::of(values[lane])) };
-    }
-}
-
-/// The low part of 64 bits.
-trait Narrow {
-    fn of(value: u64) -> Self;
-}
-
-macro_rules! narrow {
-    ($($ty:ty)*) => {
-        $(impl Narrow for $ty {
-            #[inline(always)]
-            fn of(value: u64) -> $ty {
-                value as $ty
-            }
-        })*
-    };
-}
-
-narrow!(u8 u16 u32 u64);
-
-/// As [`move_whole`] for lanes that disagree, for what lies askew, and for what is out of bounds.
+/// Moves a fragment step by step, each as an access of its own.
 #[inline(never)]
 unsafe fn move_by_steps<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction; pointers were range-checked; `c` and `d` hold an interned transfer.

@@ -1,4 +1,4 @@
-//! What operations on mbarriers do. Lanes that do the same at the same mbarrier do it together.
+//! What operations on mbarriers do. Lanes that wait for the same at the same mbarrier do it together.
 
 use super::mbarrier::{
     ARRIVE, ARRIVE_EXPECT, COMPLETE, COPY_ARRIVE, COPY_ARRIVE_NOINC, DROP, DROP_EXPECT, EXPECT, INIT, INVAL, MBarrier,

@@ -5,9 +5,7 @@ use crate::decode::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
 use crate::exec::lanes::copy as copy_words;
-use crate::exec::memory::access::{
-    As, STRONG, load, load_local, load_one, load_param, store, store_local, store_one, window_code,
-};
+use crate::exec::memory::access::{As, STRONG, load, load_one, load_param, store, store_one, window_code};
 pub use crate::exec::memory::flags::*;
 use crate::exec::memory::used::{list_end, load_used};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
@@ -286,11 +284,7 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
         (_, Some(_)) if matches!(window, Window::Global | Window::Shared | Window::Generic) => How::Used,
         _ => How::Plain,
     };
-    let run = match (window, ty.bits(), register.max(32), place.wide, order) {
-        (Window::Local, 32, 32, true, 0) if vector <= 4 => Some(load_local::<As<u32, u32>>(vector)),
-        (Window::Local, 64, 64, true, 0) if vector <= 2 => Some(load_local::<As<u64, u64>>(vector)),
-        _ => load_exec(ty.bits(), ty.signed(), register, place.wide, vector, how),
-    };
+    let run = load_exec(ty.bits(), ty.signed(), register, place.wide, vector, how);
     let run = run.ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
     op.a = place.base;
@@ -361,11 +355,7 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         slots.push(slot);
         register = one_width(register, if slot.is_pool() { ty.bits() } else { bits })?;
     }
-    let run = match (window, ty.bits(), register.max(32), place.wide, order) {
-        (Window::Local, 32, 32, true, 0) if vector <= 4 => Some(store_local::<As<u32, u32>>(vector)),
-        (Window::Local, 64, 64, true, 0) if vector <= 2 => Some(store_local::<As<u64, u64>>(vector)),
-        _ => store_exec(ty.bits(), register, place.wide, vector),
-    };
+    let run = store_exec(ty.bits(), register, place.wide, vector);
     let run = run.ok_or_else(|| format!("a store of {} bits from a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
     op.a = place.base;

@@ -11,7 +11,6 @@ mod matches;
 mod matrix;
 mod memory_forms;
 mod models;
-mod nearly;
 mod packed;
 mod vector_forms;
 mod warp;

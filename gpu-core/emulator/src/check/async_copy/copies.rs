@@ -358,7 +358,6 @@ impl Cx<'_> {
     fn check_range(&mut self, op: &Op, low: u64, bytes: u64, lane: usize, kind: AccessKind, phase: Option<(u32, u64)>) {
         let me = self.warp.index * 32 + lane as u32;
         let (base, shift) = (self.block.base_time, self.block.shared_shadow.shift);
-        self.block.shared_shadow.settle(low, low + bytes);
         let cells = self.block.shared_shadow.cells(low, bytes);
         let foreign =
             |thread: u32, cell: u64| clock_of(cell) > base && thread != me && !self.warp.knows(thread, clock_of(cell));
@@ -431,7 +430,6 @@ impl Cx<'_> {
         let new = stamp(self.warp.clock, site, thread);
         let shadow = &mut self.block.shared_shadow;
         for (low, bytes) in cells.ranges() {
-            shadow.settle(low, low + bytes);
             // Without the race check nothing is remembered.
             let cells = shadow.cells(low, bytes);
             if let Some(reads) = shadow.reads.get_mut(cells) {

@@ -5,9 +5,7 @@
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
 mod groups;
-mod once;
-mod stepped;
-mod strips;
+mod row;
 mod updaters;
 mod updates;
 
@@ -19,16 +17,13 @@ use crate::check::race::pages::*;
 use crate::check::race::rules::{Effect, Mine, Piece, atomic, is_known, is_store, read, step, write};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
-use crate::exec::memory::access::{Addresses, Reach, Region, Runs};
+use crate::exec::memory::access::{Addresses, Reach, Runs};
 use crate::exec::memory::flags::{CTA, FETCH, NC};
 use crate::exec::op::Op;
-use crate::exec::sched::block::Block;
-use crate::exec::sched::warp::Warp;
 use crate::fast::Fast;
 use crate::report::AccessKind;
 use groups::{is_grouped, rows_of};
-use once::{Row, halves};
-pub use strips::{OwnStrips, Strips};
+use row::{Row, halves};
 use updaters::Updaters;
 use updates::lane_piece;
 
@@ -165,53 +160,6 @@ impl GlobalRaces {
         })
     }
 
-    /// Whether an access in runs, `by` bytes on, only reads what several threads are known to have read and nobody to have
-    /// written: then it brings nothing new.
-    #[inline(always)]
-    pub fn knows_read<const BYTES: u64>(
-        &self,
-        warp: &Warp,
-        block: &Block,
-        region: &Region,
-        runs: &Runs,
-        by: u64,
-    ) -> bool {
-        if warp.beyond {
-            return false;
-        }
-        let Some(table) = self.pages.table(region.shadow as usize) else { return false };
-        let clock = warp.clock - block.base_time;
-        // A saturated clock may be any time.
-        let floor = if clock >= CLOCKS { CLOCKS } else { warp.floor.saturating_sub(block.base_time) };
-        let block = block.index % BLOCKS;
-        let generation = self.pages.generation;
-        let known = |first: u64, end: u64| {
-            let mut number = first / SECTOR;
-            while number * SECTOR < end {
-                match table.entry(number) {
-                    Some(entry) if entry.is_read_by_many(generation, bytes_of(number, first, end), block, floor) => {}
-                    _ => return false,
-                }
-                number += 1;
-            }
-            true
-        };
-        let bytes = match runs.step {
-            0 => BYTES,
-            step if step == BYTES => BYTES * runs.width as u64,
-            _ => return false,
-        };
-        let mut before = u64::MAX;
-        for start in runs.starts() {
-            let first = start.wrapping_add(by) - region.base;
-            if first != before && !known(first, first + bytes) {
-                return false;
-            }
-            before = first;
-        }
-        true
-    }
-
     /// Checks a weak access in runs.
     #[inline(always)]
     pub fn access_runs<const BYTES: u64>(
@@ -251,8 +199,8 @@ impl GlobalRaces {
                     }
                 }
                 let row = Row { first, end, thread, single: BYTES == SECTOR || lanes == 1 };
-                let mut number = self.start_row(&mut at, &row, &mine);
-                known = (number == first / SECTOR).then_some(*start);
+                let mut number = first / SECTOR;
+                known = Some(*start);
                 while number * SECTOR < end {
                     let Some(page) = at.page(number) else { return };
                     let piece = row.piece(number, &mine);
@@ -280,9 +228,6 @@ impl GlobalRaces {
             self.access_groups::<BYTES>(cx, &mut at, reach, runs, &mine, &mut conflicts);
         } else {
             let first = runs.low - reach.base;
-            if self.is_in_strip::<BYTES>(cx, reach, first, runs.step, &mine) {
-                return;
-            }
             if runs.step >= SECTOR {
                 // Far apart, each lane waits for memory: ask for all of it first, and for what comes next.
                 let ahead = first.wrapping_add(cx.worker.ahead);
@@ -293,7 +238,8 @@ impl GlobalRaces {
             }
             let grouped = self.fast.sector_groups && mine.effect != Effect::Atomic && !mine.cached;
             if const { is_grouped(BYTES) } && runs.step < SECTOR && grouped {
-                self.access_stepped::<BYTES>(cx, &mut at, first, runs.step, &mine, &mut conflicts);
+                let first_of = |lane: usize| first + lane as u64 * runs.step;
+                self.access_grouped::<BYTES>(cx, &mut at, u32::MAX, first_of, &mine, &mut conflicts);
                 drop(at);
                 if !conflicts.is_empty() {
                     report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
@@ -303,8 +249,7 @@ impl GlobalRaces {
             // Whole sectors apart, the lanes' pieces differ by their threads alone.
             let level = runs.step.is_multiple_of(SECTOR);
             let lane_0 = lane_piece(&mine, first / SECTOR, first, BYTES, 0);
-            let begun = if level { self.start_apart(&mut at, first, runs.step, &lane_0, &mine) } else { 0 };
-            for lane in begun..32 {
+            for lane in 0..32 {
                 let first = first + lane as u64 * runs.step;
                 let Some(page) = at.page(first / SECTOR) else { return };
                 let piece = if level {
@@ -313,9 +258,6 @@ impl GlobalRaces {
                     lane_piece(&mine, first / SECTOR, first, BYTES, lane)
                 };
                 self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
-            }
-            if level && begun == 0 && conflicts.is_empty() && self.may_make_strip::<BYTES>(cx, runs.step, &mine) {
-                self.make_strip(cx, &mut at, (reach.shadow, first, runs.step), &mine);
             }
         }
         drop(at);
@@ -383,9 +325,6 @@ impl GlobalRaces {
             entry.start(self.pages.generation, read, write);
             return Some(true);
         }
-        if entry.strip().is_some() {
-            self.leave_strip(page, entry);
-        }
         if mine.cached && touched {
             self.find_stale(page, entry, &piece, mine, conflicts);
         }
@@ -398,13 +337,9 @@ impl GlobalRaces {
         })
     }
 
-    /// Makes what further blocks have read a part of the reads, and what a strip knows the sector's own. The page must be
-    /// locked.
+    /// Makes what further blocks have read a part of the reads. The page must be locked.
     #[inline(always)]
     fn fold(&self, page: Page<'_>, entry: &Entry) {
-        if entry.strip().is_some() {
-            self.leave_strip(page, entry);
-        }
         if entry.others().mask != 0 {
             self.fold_now(page, entry);
         }

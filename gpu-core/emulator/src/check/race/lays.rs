@@ -136,15 +136,7 @@ impl Cx<'_> {
         if end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift || WRITE && !lay.distinct {
             return false;
         }
-        if !WRITE
-            && !self.tells_now(op)
-            // SAFETY: lays change behind [`Cx::tell_reads`] alone.
-            && unsafe { self.reads_later(op, &raw const lay.offsets, bytes, address, address, end) }
-        {
-            return true;
-        }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(address, end);
         let clear = if lay.map.words > 0 && shadow.shift == 2 {
             let some = (self.mask != lay.lanes).then_some(self.mask);
             // SAFETY: passed on; a map of so few words has no more parts.
@@ -444,7 +436,6 @@ impl Cx<'_> {
         if end > u64::from(shadow.bytes) || shadow.shift != 2 {
             return false;
         }
-        shadow.settle(address, end);
         shadow.note(stamp, WRITE);
         // SAFETY: passed on.
         unsafe { shadow.mapped::<FORM, WRITE, 0>(map, address, None, stamp, floor) }

@@ -184,12 +184,6 @@ impl Shadow {
         Some(Page { entries, head })
     }
 
-    /// What is known of a sector; None beyond the end.
-    #[inline(always)]
-    pub fn entry(&self, number: u64) -> Option<&Entry> {
-        self.entries.all().get(number as usize)
-    }
-
     /// Asks for what is known of a sector; any number will do.
     #[inline(always)]
     pub fn prefetch(&self, number: u64) {

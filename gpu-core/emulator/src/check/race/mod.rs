@@ -17,7 +17,6 @@
 pub mod global;
 pub mod history;
 pub mod known;
-pub mod later;
 #[cfg(target_arch = "x86_64")]
 pub mod lays;
 #[cfg(target_arch = "x86_64")]
@@ -37,7 +36,6 @@ pub mod stored;
 pub mod sync;
 pub mod touched;
 pub mod unfenced;
-pub mod updates;
 pub mod words;
 
 use std::collections::HashSet;
@@ -106,7 +104,6 @@ impl Cx<'_> {
         if at.high + BYTES > u64::from(self.block.shared_shadow.bytes) {
             return;
         }
-        self.block.shared_shadow.settle(at.low, at.high + BYTES);
         let strong = op.e.0 & crate::exec::memory::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
         let (stamp, floor) = self.shared_stamp(op);
         match kind {
@@ -141,7 +138,6 @@ impl Cx<'_> {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(low, high + BYTES);
         shadow.note(stamp, kind != AccessKind::Read);
         let common = shadow.is_common(BYTES);
         match kind {
@@ -180,7 +176,6 @@ impl Cx<'_> {
         if self.joins_slowly(floor, first.into(), u64::from(first) + bytes) {
             return false;
         }
-        self.block.shared_shadow.settle(first.into(), u64::from(first) + bytes);
         self.block.shared_shadow.note(stamp, false);
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
@@ -195,7 +190,6 @@ impl Cx<'_> {
             if self.joins_slowly(floor, first.into(), end) {
                 return false;
             }
-            self.block.shared_shadow.settle(first.into(), end);
             self.block.shared_shadow.note(stamp, false);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
         }
@@ -226,7 +220,6 @@ impl Cx<'_> {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(first.into(), end);
         shadow.note(stamp, WRITE);
         // SAFETY: as the caller says.
         unsafe {
@@ -264,7 +257,6 @@ impl Cx<'_> {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(low, end);
         shadow.note(stamp, WRITE);
         // SAFETY: as the caller says; all of it lies inside.
         unsafe { shadow.rows::<WRITE, EACH>(runs, first, stamp, floor) }

@@ -7,7 +7,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use crate::check::race::global::Strips;
 use crate::check::race::memory::FILLED;
 pub use crate::check::race::memory::{Cells, Page, Shadow};
 
@@ -81,8 +80,6 @@ pub fn falling(size: u8) -> u8 {
     size | DOWN
 }
 
-/// In place of a unit, on both sides: the stamp is the number of a strip and of a lane ([`crate::check::race::global::Strips`]).
-const STRIP: u8 = 0xfd;
 /// In place of a unit: the stamp is an index into the page's cells, of 4 bytes or of 1.
 const WORDS: u8 = 0xfe;
 const BYTES: u8 = 0xff;
@@ -127,10 +124,10 @@ impl Half {
         Half { stamp: index as u64, mask: u32::MAX, unit: WORDS }
     }
 
-    /// True when the sector has cells instead, or is part of a strip.
+    /// True when the sector has cells instead.
     #[inline(always)]
     pub fn is_cells(self) -> bool {
-        self.unit >= STRIP
+        self.unit >= WORDS
     }
 
     #[inline(always)]
@@ -208,19 +205,6 @@ impl Entry {
         self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// Whether all bytes of `mask` were read by several blocks, or by several threads of `block` later than `floor`, and
-    /// none was written.
-    #[inline(always)]
-    pub fn is_read_by_many(&self, generation: u32, mask: u32, block: u64, floor: u32) -> bool {
-        let current = self.is_of(generation);
-        // In the order that `get` says.
-        let written = self.masks[WRITES].load(Ordering::Acquire);
-        let read = self.get(READS);
-        let kind = read.kind();
-        let own = kind == READ_MANY && read.stamp >> BLOCK == block && clock_of(read.stamp) > floor;
-        current && written & mask == 0 && mask & !read.mask == 0 && !read.is_cells() && (kind == READ_BLOCKS || own)
-    }
-
     /// First touch in this launch.
     #[inline(always)]
     pub fn start(&self, generation: u32, read: Half, write: Half) {
@@ -246,21 +230,6 @@ impl Entry {
     #[inline(always)]
     pub fn read(&self) -> Half {
         self.get(READS)
-    }
-
-    /// The strip that the sector is part of, and the lane that has it.
-    #[inline(always)]
-    pub fn strip(&self) -> Option<(u64, u64)> {
-        let half = self.get(READS);
-        (half.unit == STRIP).then_some((half.stamp >> 5, half.stamp & 31))
-    }
-
-    /// Makes the sector that of a lane of a strip, which knows what this knew.
-    #[inline(always)]
-    pub fn set_strip(&self, strip: u64, lane: u64) {
-        let half = Half { stamp: strip << 5 | lane, mask: u32::MAX, unit: STRIP };
-        self.set(READS, half);
-        self.set(WRITES, half);
     }
 
     #[inline(always)]
@@ -292,7 +261,6 @@ pub struct Pages {
     limit: u64,
     full: AtomicBool,
     shared_by_workers: bool,
-    pub strips: Strips,
     /// Number of this launch in the process, never 0 (but after 2^32 launches).
     pub generation: u32,
 }
@@ -309,7 +277,6 @@ impl Pages {
             limit,
             full: AtomicBool::new(false),
             shared_by_workers: workers > 1,
-            strips: Strips::default(),
             generation: LAUNCHES.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -465,15 +432,6 @@ impl Pages {
         self.place(&mut stored.words, &mut stored.free_words, None, cells).map_or(Half::NONE, Half::words)
     }
 
-    /// Cells of bytes. The page must be locked.
-    #[inline(always)]
-    pub fn new_bytes(&self, page: Page<'_>, cells: [u64; 32]) -> Half {
-        // SAFETY: locked, or this is the only worker.
-        let stored = unsafe { page.cells(self.generation) };
-        let index = self.place(&mut stored.bytes, &mut stored.free_bytes, None, cells);
-        index.map_or(Half::NONE, |index| Half { stamp: index as u64, mask: u32::MAX, unit: BYTES })
-    }
-
     /// Asks for the cells of a sector that has one for each word.
     ///
     /// # Safety
@@ -552,12 +510,6 @@ impl Cells {
     #[inline(always)]
     pub fn words_of(&mut self, half: Half) -> Option<&mut [u64; 8]> {
         if half.unit == WORDS { self.words.get_mut(half.stamp as usize) } else { None }
-    }
-
-    /// The cells of a half that has one for each byte.
-    #[inline(always)]
-    pub fn bytes_of(&mut self, half: Half) -> Option<&mut [u64; 32]> {
-        if half.unit == BYTES { self.bytes.get_mut(half.stamp as usize) } else { None }
     }
 
     /// Changes the cell of a byte, if the half has cells.

@@ -390,12 +390,6 @@ pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     true
 }
 
-/// Whether a cell is that of an atomic which is one for this access as well.
-#[inline(always)]
-pub fn is_atomic(cell: u64, mine: &Mine) -> bool {
-    cell & KIND >= ATOMIC && !mine.out_of_scope(cell)
-}
-
 /// What becomes of a place, and the cell that the access conflicts with: its thread is who is to blame.
 pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool, mine: &Mine) -> Option<u64> {
     let me = thread_of(stamp);

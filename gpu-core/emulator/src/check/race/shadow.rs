@@ -1,7 +1,6 @@
 //! Who touched shared memory last: the shadow of a block's shared memory, a write and a read cell for every 4 bytes (for
 //! every 2 or every byte where a kernel accesses less).
 
-use super::later::Later;
 use crate::exec::cx::lanes;
 
 /// Clocks of shared shadows have 28 bits.
@@ -70,8 +69,6 @@ pub struct SharedShadow {
     updated: u64,
     updated_low: u64,
     updated_end: u64,
-    /// What is to become of `reads` before anybody looks there ([`SharedShadow::settle`]).
-    pub(crate) later: Later,
 }
 
 impl SharedShadow {
@@ -95,18 +92,12 @@ impl SharedShadow {
         self.written = 0;
         self.updates.fill(0);
         self.updated = 0;
-        self.later.forget();
     }
 
     /// Cells of an access of `bytes`; 0 where it is less than one.
     #[inline(always)]
     pub fn cells_in(&self, bytes: u64) -> u64 {
         bytes >> self.shift
-    }
-
-    /// A new block: all before is in order.
-    pub fn start(&mut self) {
-        self.later.forget();
     }
 
     /// A plain access brings this cell, or one of the same time.
@@ -167,7 +158,6 @@ impl SharedShadow {
     /// Goes down to cells of `1 << shift` bytes, when something as small is accessed.
     #[cold]
     pub fn refine(&mut self, shift: u32) {
-        self.tell();
         let each = 1 << (self.shift - shift);
         let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, each)).collect();
         self.writes = spread(&self.writes);
@@ -204,7 +194,6 @@ impl SharedShadow {
 
     /// Forgets a range: an asynchronous copy has written it anew.
     pub fn forget(&mut self, low: u64, bytes: u64) {
-        self.settle(low, low + bytes);
         let cells = self.cells(low, bytes);
         self.writes[cells.clone()].fill(0);
         if !self.updates.is_empty() {

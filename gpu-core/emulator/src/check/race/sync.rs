@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::memory::access::{Addresses, Reach};
 use crate::exec::memory::flags::{ACQUIRE, CTA, DATA, FETCH, RELEASE};
-use crate::exec::memory::words::Words;
 use crate::exec::op::Op;
 use crate::exec::order;
 use crate::memory::space::Window;
@@ -373,24 +372,6 @@ impl Cx<'_> {
         if self.watches_races() && self.may_learn() {
             for key in keys(reach, at) {
                 self.meet(op, reach.window, key);
-            }
-        }
-    }
-
-    /// False when atomics without modifiers publish nothing, and learn nothing.
-    #[inline(always)]
-    pub fn orders(&self) -> bool {
-        self.block.fenced_block.is_some() || self.block.fenced.is_some() || self.may_learn()
-    }
-
-    /// After an atomic on words: as [`Cx::acquire`].
-    #[cold]
-    #[inline(never)]
-    pub fn acquire_words(&mut self, op: &Op, words: &Words<'_>) {
-        if self.may_learn() {
-            // Their size does not matter where each has its place.
-            for lane in lanes(words.mask) {
-                self.meet(op, words.window, words.at(lane, 4) & !3);
             }
         }
     }

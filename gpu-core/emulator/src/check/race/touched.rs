@@ -79,10 +79,6 @@ impl GlobalRaces {
                     if !entry.is_of(pages.generation) {
                         continue;
                     }
-                    if entry.strip().is_some() {
-                        // Nobody is running, so no lock is needed.
-                        self.leave_strip(page, entry);
-                    }
                     let (read, _, reader) = side(pages, page, entry.read());
                     let (others, _, other) = side(pages, page, entry.others());
                     let (written, atomic, writer) = side(pages, page, entry.write());

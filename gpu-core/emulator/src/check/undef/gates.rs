@@ -38,11 +38,6 @@ pub fn guard(code: &mut [Op], infos: &[OpInfo], undefined: &[Slot], mut keep: im
     true
 }
 
-/// Whether an instruction has a gate before it.
-pub fn is_gate(op: &Op) -> bool {
-    op.run as usize == gated as Exec as usize
-}
-
 /// An instruction that names a register which may have no value.
 ///
 /// # Safety

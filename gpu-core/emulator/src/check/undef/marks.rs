@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::undefined::{Bits, Mixed, Quick};
+use super::undefined::Quick;
 use crate::exec::op::Slot;
 use crate::exec::sched::warp::Poison;
 
@@ -25,30 +25,6 @@ pub struct Marks {
     awake: usize,
     /// A bit for the hash of each register that was marked since there were none.
     filter: [u64; 4],
-}
-
-/// What a register gets that is computed with undefined values.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Computed {
-    /// 0: none were undefined.
-    pub lanes: u32,
-    pub origin: u32,
-    pub mixed: Mixed,
-}
-
-impl Computed {
-    /// Computed with a marked value, too.
-    #[inline(always)]
-    pub fn add(&mut self, mark: &Poison, mask: u32) {
-        let lanes = mark.lanes & mask;
-        if lanes != 0 {
-            if self.lanes == 0 {
-                self.origin = mark.origin;
-            }
-            self.mixed = self.mixed.max(mark.mixed);
-            self.lanes |= lanes;
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -142,43 +118,6 @@ impl Marks {
         }
         if self.taken == 0 && self.others.is_empty() {
             self.filter = [0; 4];
-        }
-    }
-
-    /// Gives the lanes of `mark` the mark of what was computed with undefined values, and the others of `mask` none. All bits
-    /// are undefined then.
-    #[inline(always)]
-    pub fn compute(&mut self, key: (u32, u32), mark: Computed, mask: u32) {
-        let Computed { lanes, origin, mixed } = mark;
-        let made = |lanes: u32| Poison { lanes, origin, computed: true, mixed, bits: Bits::Whole(lanes) };
-        if !self.may_have(Slot(key.1)) {
-            if lanes != 0 {
-                self.insert(key, made(lanes));
-            }
-            return;
-        }
-        match self.get_mut(key) {
-            None if lanes == 0 => {}
-            None => self.insert(key, made(lanes)),
-            Some(Poison { lanes: old, bits: Bits::Whole(whole), computed, mixed: was_mixed, origin: from }) => {
-                let now = *old & !mask | lanes;
-                if now == 0 {
-                    return self.remove(key);
-                }
-                (*old, *whole) = (now, now);
-                if lanes != 0 {
-                    (*computed, *was_mixed, *from) = (true, mixed, origin);
-                }
-            }
-            Some(old) => {
-                let kept = std::mem::take(old).within(!mask);
-                match (kept, lanes) {
-                    (None, 0) => self.remove(key),
-                    (None, _) => *old = made(lanes),
-                    (Some(kept), 0) => *old = kept,
-                    (Some(kept), _) => *old = made(lanes).over(Some(&kept), kept.lanes),
-                }
-            }
         }
     }
 

@@ -4,7 +4,6 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
-use super::marks::Computed;
 pub use super::origin::Origin;
 use super::undefined::{Bits, Mixed, Moved, ones};
 use crate::check::products::of_matrix;
@@ -399,7 +398,7 @@ impl Cx<'_> {
     pub(crate) fn drop_last(&mut self, info: &OpInfo, frame: u32) {
         let mask = self.active;
         for at in lanes(info.last.into()) {
-            self.warp.poison.compute((frame, info.reads[at].0), Computed::default(), mask);
+            self.mark((frame, info.reads[at].0), None, mask);
         }
     }
 

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub use super::address::{AddressWord, Addresses, Runs, addresses, gathered};
 pub use super::bad_access::{space_of, verb};
-pub use super::local::{load_local, store_local};
 pub use super::transfer::{As, STRONG, load, load_one, load_param, store, store_one, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op};
@@ -35,13 +34,8 @@ pub struct Region {
     pub only_read: AtomicBool,
     /// Every thread has parts of its own, as far as can be told: no access to them is in a race ([`crate::analysis::thread_private`]).
     pub owned: AtomicBool,
-    /// The kernel writes it by atomics alone, as far as can be told ([`super::updates`]).
-    pub only_updated: bool,
     /// Nothing but atomics that all blocks see go there, as far as can be told: none of them is in a race.
     pub only_atomic: AtomicBool,
-    /// The kernel only adds to it, or only does one other such thing, and never learns what it holds
-    /// ([`crate::isa::atomic::Sums`]).
-    pub summed: bool,
     /// Memory of the program that the emulator runs in, whose threads may be at it.
     pub of_host: bool,
 }
@@ -322,17 +316,6 @@ impl Cx<'_> {
     #[inline(always)]
     fn is_read_only(&self, op: &Op, reach: &Reach) -> bool {
         reach.window == Window::Global && self.grid.regions[self.worker.hit[op.site as usize & 63] as usize].read_only
-    }
-
-    /// The array in global or own shared memory that holds all of `[low, end)` and, where it is written, may be.
-    #[inline(always)]
-    pub fn reach_within(&mut self, op: &Op, window: Window, low: u64, end: u64, write: bool) -> Option<Reach> {
-        let reach = match window {
-            Window::Global => self.find_global::<1>(op, low, end - 1),
-            Window::Shared => self.find_shared::<1>(op, low, end - 1),
-            _ => None,
-        }?;
-        (!write || !self.is_read_only(op, &reach)).then_some(reach)
     }
 
     /// The one array that holds all bytes from `low` to those at `high`.

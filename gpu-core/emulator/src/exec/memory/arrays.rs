@@ -1,13 +1,11 @@
 //! The arrays of a launch, and what its kernel does with them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::Region;
 use crate::analysis::thread_private;
 use crate::exec::image::Image;
-use crate::exec::op::SumKind;
 use crate::exec::options::Options;
 use crate::memory::Memory;
 use crate::request::Launch;
@@ -44,9 +42,7 @@ impl Arrays {
                 shadow: sizes.len() as u32,
                 only_read: AtomicBool::new(false),
                 owned: AtomicBool::new(false),
-                only_updated: false,
                 only_atomic: AtomicBool::new(false),
-                summed: false,
                 of_host: allocation.always_initialised(),
             });
             sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
@@ -54,14 +50,11 @@ impl Arrays {
         Arrays { regions, sizes, own_sites: Arc::default() }
     }
 
-    /// Marks the arrays that some argument points into and none that the kernel may write through, those that it may only
-    /// update atomically, and of these those that it reads in no other way, and those that it only adds to; and those of which
-    /// every thread has parts of its own.
+    /// Marks the arrays that some argument points into and none that the kernel may write through, those that see nothing but
+    /// atomics, and those of which every thread has parts of its own.
     pub fn find_use(&mut self, image: &Image, function: usize, launch: &Launch, options: &Options) {
         mark_by_pointers(&mut self.regions, image, function, &launch.params);
         for region in &mut self.regions {
-            region.summed &= options.fast.private_sums;
-            region.only_updated &= options.fast.row_locks;
             if !options.fast.mod_ref {
                 region.only_read.store(false, Ordering::Relaxed);
                 region.only_atomic.store(false, Ordering::Relaxed);
@@ -89,9 +82,7 @@ fn mark_by_pointers(regions: &mut [Region], image: &Image, function: usize, para
         // One past the end as well: some kernels count down.
         if address <= region.end && !variable {
             region.only_read.store(true, Ordering::Relaxed);
-            region.only_updated = !region.of_host;
             region.only_atomic.store(true, Ordering::Relaxed);
-            region.summed = region.only_updated;
         }
     }
     let mut through = |arguments: &[(u32, u32)], mark: &mut dyn FnMut(&mut Region)| {
@@ -104,15 +95,6 @@ fn mark_by_pointers(regions: &mut [Region], image: &Image, function: usize, para
         }
     };
     through(&written.arguments, &mut |region| region.only_read.store(false, Ordering::Relaxed));
-    through(&written.stored, &mut |region| {
-        region.only_updated = false;
-        region.only_atomic.store(false, Ordering::Relaxed);
-    });
+    through(&written.stored, &mut |region| region.only_atomic.store(false, Ordering::Relaxed));
     through(&written.seen, &mut |region| region.only_atomic.store(false, Ordering::Relaxed));
-    through(&written.answered, &mut |region| region.summed = false);
-    // Two arguments may point into one array, for two kinds of sums.
-    let mut kinds: HashMap<u64, SumKind> = HashMap::new();
-    for (argument, kind) in &written.sums {
-        through(&[*argument], &mut |region| region.summed &= kinds.entry(region.base).or_insert(*kind) == kind);
-    }
 }

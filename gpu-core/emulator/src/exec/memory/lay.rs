@@ -449,7 +449,6 @@ impl Cx<'_> {
         lay.pointer = pointer.wrapping_sub(origin as usize);
         lay.phase_mask = if window == Window::Shared { 3 } else { 31 };
         lay.phase = lowest as u8 & lay.phase_mask;
-        self.tell_reads();
         let worker = &mut *self.worker;
         if let Some(known) = &mut worker.patterns.lays.all[index] {
             known.settle(&mut worker.counts);

@@ -2,8 +2,6 @@
 
 pub mod access;
 pub mod address;
-#[cfg(target_arch = "x86_64")]
-pub mod apart;
 pub mod arrays;
 pub mod bad_access;
 #[cfg(target_arch = "x86_64")]
@@ -13,7 +11,6 @@ pub mod deal_wide;
 pub mod flags;
 #[cfg(target_arch = "x86_64")]
 pub mod lay;
-pub mod local;
 pub mod pattern;
 pub mod quick;
 #[cfg(target_arch = "x86_64")]
@@ -21,6 +18,5 @@ pub mod recalled;
 pub mod runs;
 pub mod strong;
 pub mod transfer;
-pub mod updates;
 pub mod used;
 pub mod words;

@@ -114,9 +114,6 @@ pub struct Cell {
     /// Accesses that lay in another way.
     misses: u8,
     kind: AccessKind,
-    /// Next reads that are not asked whether they bring something new; and how many that were last time.
-    skip: u8,
-    news: u8,
 }
 
 // SAFETY: the pointer goes into memory that the launch owns; only the worker that has the cell uses it.
@@ -143,12 +140,7 @@ const EMPTY: Cell = Cell {
     window: Window::Global,
     misses: 0,
     kind: AccessKind::Read,
-    skip: 0,
-    news: 0,
 };
-
-/// Most reads that are not asked in a row.
-const NEWS: u8 = 7;
 
 /// Patterns that are remembered; one more, and all are forgotten.
 const PATTERNS: usize = 32;
@@ -359,8 +351,6 @@ impl Cx<'_> {
             _ => (low as u8 & 31, 31),
         };
         let (raceless, written) = self.always_settled(op, window, hit, kind);
-        // Patterns that are known may be forgotten.
-        self.tell_reads();
         let (patterns, counts) = (&mut self.worker.patterns, &mut self.worker.counts);
         let pattern = patterns.pattern(pattern, counts);
         let index = patterns.index(op.site);
@@ -384,8 +374,6 @@ impl Cx<'_> {
             window,
             misses: cell.misses,
             kind,
-            skip: 0,
-            news: 0,
         };
     }
 
@@ -433,14 +421,6 @@ impl Cx<'_> {
         self.watch
     }
 
-    /// The window and the array of an access that follows a pattern.
-    #[inline(always)]
-    pub fn place_followed(&self, followed: &Followed) -> (Window, u32) {
-        // SAFETY: `follow` found the cell.
-        let cell = unsafe { self.worker.patterns.cells.get_unchecked(followed.cell) };
-        (cell.window, cell.region)
-    }
-
     /// Whether an access that follows a pattern goes to global memory that is all written, and is in no race.
     #[inline(always)]
     pub(crate) fn needs_no_check<const WRITE: bool>(&self, op: &Op, followed: &Followed) -> bool {
@@ -452,26 +432,6 @@ impl Cx<'_> {
         let own = || self.grid.own_sites.get(op.site as usize) == Some(&region.shadow);
         let unraced = !WRITE && region.is_only_read() || region.is_owned() && own();
         unraced && region.is_all_written()
-    }
-
-    /// Whether a read that follows a pattern, of global memory that is all written, is known to the race check already.
-    #[inline(never)]
-    pub(crate) fn brings_nothing<const BYTES: u64>(&mut self, followed: &Followed) -> bool {
-        // SAFETY: `follow` found the cell, and the pattern lives as long as the launch.
-        let (cell, runs) =
-            unsafe { (self.worker.patterns.cells.get_unchecked_mut(followed.cell), &(*followed.pattern).runs) };
-        if cell.skip > 0 {
-            cell.skip -= 1;
-            return false;
-        }
-        let region = &self.grid.regions[cell.region as usize];
-        let known = region.is_all_written()
-            && self.grid.races.knows_read::<BYTES>(&self.warp, self.block, region, runs, followed.first);
-        // Where reads are new, the next ones mostly are as well.
-        let cell = &mut self.worker.patterns.cells[followed.cell];
-        cell.news = if known { 0 } else { (2 * cell.news + 1).min(NEWS) };
-        cell.skip = cell.news;
-        known
     }
 
     /// Counts and checks an access that follows a pattern, as `watch` says.

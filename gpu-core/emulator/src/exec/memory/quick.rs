@@ -251,16 +251,13 @@ impl Cx<'_> {
             if left & (watch::RACE | watch::TRACE) == watch::RACE {
                 if followed.shared {
                     // SAFETY: passed on.
-                    if self.block.state.apart || unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed, quiet) }
-                    {
+                    if self.block.state.apart || unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
                         left &= !watch::RACE;
                     }
                     if self.block.state.written.load(Ordering::Relaxed) {
                         left &= !watch::INIT;
                     }
-                } else if !(WRITE && self.block.state.guarded) && self.needs_no_check::<WRITE>(op, followed)
-                    || !WRITE && self.grid.options.fast.known_reads && self.brings_nothing::<BYTES>(followed)
-                {
+                } else if !(WRITE && self.block.state.guarded) && self.needs_no_check::<WRITE>(op, followed) {
                     left &= !(watch::RACE | watch::INIT);
                 }
             }
@@ -270,38 +267,6 @@ impl Cx<'_> {
             }
         }
         Quick { pointer, shape: pattern.shape }
-    }
-
-    /// Counts and checks what `cp.async` fills with `BYTES` a lane, where that follows a pattern in the own block's shared
-    /// memory, nothing else asynchronous is there and it meets nobody. None: nothing was done.
-    ///
-    /// # Safety
-    /// As [`Cx::quick`].
-    #[inline(always)]
-    pub unsafe fn quick_fill<const FORM: u8, A: AddressWord, const BYTES: u64>(&mut self, op: &Op) -> Option<Followed> {
-        if !self.grid.options.fast.async_copies {
-            return None;
-        }
-        // SAFETY: passed on.
-        unsafe {
-            let followed = self.follow::<FORM, A>(op, BYTES)?;
-            let watch = self.watch;
-            if !followed.shared || watch & watch::TRACE != 0 || !self.is_quiet_at::<BYTES, true>(&followed) {
-                return None;
-            }
-            let apart = watch & watch::RACE == 0 || self.block.state.apart;
-            if !apart && !self.settles_row::<FORM, BYTES, true>(op, &followed, true) {
-                return None;
-            }
-            let mut left = self.count_followed(&followed) & !watch::RACE;
-            if self.block.state.written.load(Ordering::Relaxed) {
-                left &= !watch::INIT;
-            }
-            if left != 0 {
-                self.audit_followed::<FORM, BYTES, true>(op, &followed, left);
-            }
-            Some(followed)
-        }
     }
 
     /// Whether nothing asynchronous is where an access to shared memory goes.
@@ -387,8 +352,8 @@ impl Cx<'_> {
         self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
-    /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. `quiet`: as
-    /// [`Cx::is_quiet`] says. False: nothing was done.
+    /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. False:
+    /// nothing was done.
     ///
     /// # Safety
     /// The machine must have what `FORM` is for.
@@ -397,7 +362,6 @@ impl Cx<'_> {
         &mut self,
         op: &Op,
         followed: &Followed,
-        quiet: bool,
     ) -> bool {
         if !self.grid.options.fast.shadow_rows {
             return false;
@@ -413,7 +377,7 @@ impl Cx<'_> {
                 unsafe { self.race_shared_row::<WRITE, 1>(op, first, pattern.runs.width, BYTES) }
             }
             // SAFETY: passed on.
-            _ => unsafe { self.settles_rows::<FORM, BYTES, WRITE>(op, pattern, first, quiet) },
+            _ => unsafe { self.settles_rows::<FORM, BYTES, WRITE>(op, pattern, first) },
         }
     }
 
@@ -427,18 +391,8 @@ impl Cx<'_> {
         op: &Op,
         pattern: &Pattern,
         first: u32,
-        quiet: bool,
     ) -> bool {
-        let (base, runs) = (u64::from(first), &pattern.runs);
-        let (low, end) = (base.wrapping_add(runs.low), base.wrapping_add(runs.high) + BYTES);
-        if !WRITE
-            && quiet
-            && !self.tells_now(op)
-            // SAFETY: patterns are forgotten behind [`Cx::tell_reads`] alone.
-            && unsafe { self.reads_later(op, &raw const pattern.offsets, BYTES, base, low, end) }
-        {
-            return true;
-        }
+        let runs = &pattern.runs;
         match pattern.shape {
             // SAFETY: as the caller says; a pattern has no more than 32 lanes, and runs of more than one group 8 each.
             #[cfg(target_arch = "x86_64")]
@@ -476,7 +430,7 @@ impl Cx<'_> {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Shape::Runs if pattern.map.words > 0 => unsafe {
-                self.race_shared_map::<FORM, WRITE>(op, &pattern.map, low)
+                self.race_shared_map::<FORM, WRITE>(op, &pattern.map, u64::from(first).wrapping_add(runs.low))
             },
             _ => false,
         }

@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::access::AddressWord;
-use super::apart::is_watched_plainly;
 use super::lay::{Lay, Recalled};
-use super::transfer::{Element, deals, is_plain_word, is_word};
-use crate::exec::cx::{Cx, each_lane};
+use super::transfer::{Element, deals, is_word};
+use crate::exec::cx::{Cx, each_lane, watch};
 use crate::exec::lanes::{BASE, WIDE, WIDEST, Word, blend_as};
 use crate::exec::op::{Flow, Op, Slot};
 use crate::memory::space::Window;
@@ -22,7 +21,8 @@ pub const fn recalls<const FORM: u8>(vector: usize) -> bool {
 fn is_plain<const WRITE: bool>(cx: &Cx<'_>, recalled: &Recalled) -> bool {
     // SAFETY: lays stay where they are as long as the launch.
     let lay = unsafe { &*recalled.lay };
-    is_watched_plainly(cx)
+    cx.watch & !(watch::COUNT | watch::INIT | watch::RACE) == 0
+        && !cx.worker.quiet
         && match lay.window {
             Window::Shared => cx.is_quiet(recalled.address, recalled.address + lay.rise + u64::from(lay.bytes), WRITE),
             _ => cx.is_quiet_outside(),
@@ -358,47 +358,12 @@ unsafe fn store_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
     Some(Flow::Next)
 }
 
-/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
-/// nothing was done.
-///
-/// # Safety
-/// As [`load_recalled`].
-#[inline(always)]
-pub unsafe fn load_anew<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
-    cx: &mut Cx<'_>,
-    op: &Op,
-) -> Option<Flow> {
-    let bytes = (size_of::<E>() * V) as u64;
-    // SAFETY: passed on.
-    unsafe {
-        note_anew::<A>(cx, op, bytes, AccessKind::Read);
-        if const { V == 1 && is_plain_word::<E>() } { super::apart::load_apart::<FORM, A>(cx, op) } else { None }
-    }
-}
-
-/// A weak store of which nothing was known: as [`load_anew`].
-///
-/// # Safety
-/// As [`load_recalled`].
-#[inline(always)]
-pub unsafe fn store_anew<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
-    cx: &mut Cx<'_>,
-    op: &Op,
-) -> Option<Flow> {
-    let bytes = (size_of::<E>() * V) as u64;
-    // SAFETY: passed on.
-    unsafe {
-        note_anew::<A>(cx, op, bytes, AccessKind::Write);
-        if const { V == 1 && is_plain_word::<E>() } { super::apart::store_apart::<FORM, A>(cx, op) } else { None }
-    }
-}
-
-/// Out of line, so that the common access stays short.
+/// Remembers how an access lies of which nothing was known. Out of line, so that the common access stays short.
 ///
 /// # Safety
 /// As [`load_recalled`].
 #[inline(never)]
-unsafe fn note_anew<A: AddressWord>(cx: &mut Cx<'_>, op: &Op, bytes: u64, kind: AccessKind) {
+pub unsafe fn note_anew<A: AddressWord>(cx: &mut Cx<'_>, op: &Op, bytes: u64, kind: AccessKind) {
     // SAFETY: passed on.
     unsafe { cx.note_lay::<A>(op, bytes, kind) };
 }

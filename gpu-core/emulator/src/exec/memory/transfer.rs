@@ -160,15 +160,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
-            if const { is_spare(FORM) } {
+            if const { is_spare(FORM) } || op.e.0 & STRONG != 0 {
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
-            }
-            if op.e.0 & STRONG != 0 {
-                return if const { !is_in_parts::<E>(V) } && cx.is_near_weak(op, true) {
-                    cx.load_near_weak(op)
-                } else {
-                    by_lanes::<LoadLanes<E, A, V>>(cx, op)
-                };
             }
             let bytes = size_of::<E>() * V;
             let followed = if V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
@@ -186,10 +179,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { super::recalled::recalls::<FORM>(V) }
-                    && let Some(flow) = super::recalled::load_anew::<FORM, E, A, V>(cx, op)
-                {
-                    return flow;
+                if const { super::recalled::recalls::<FORM>(V) } {
+                    super::recalled::note_anew::<A>(cx, op, bytes as u64, AccessKind::Read);
                 }
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
@@ -302,15 +293,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
-            if const { is_spare(FORM) } {
+            if const { is_spare(FORM) } || op.e.0 & STRONG != 0 {
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
-            }
-            if op.e.0 & STRONG != 0 {
-                return if const { !is_in_parts::<E>(V) } && cx.is_near_weak(op, false) {
-                    cx.store_near_weak(op)
-                } else {
-                    by_lanes::<StoreLanes<E, A, V>>(cx, op)
-                };
             }
             let bytes = size_of::<E>() * V;
             let followed = if V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
@@ -328,10 +312,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { super::recalled::recalls::<FORM>(V) }
-                    && let Some(flow) = super::recalled::store_anew::<FORM, E, A, V>(cx, op)
-                {
-                    return flow;
+                if const { super::recalled::recalls::<FORM>(V) } {
+                    super::recalled::note_anew::<A>(cx, op, bytes as u64, AccessKind::Write);
                 }
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }

@@ -35,7 +35,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadUsed<E, A, V> {
         let (room, used) = (list[V], list[V + 1].0);
         // SAFETY: slots of a decoded instruction; the row for single bytes is one of 32 bits.
         unsafe {
-            if cx.may_load_whole::<A>(op, bytes) {
+            if addresses::<A>(cx, op, bytes).at.iter().fold(0, |bits, at| bits | at) & (bytes - 1) != 0 {
+                // Not aligned: it fails as it should.
                 return load::<E, A>(V)(cx, op);
             }
             let quiet = std::mem::replace(&mut cx.worker.quiet, true);
@@ -74,39 +75,6 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadUsed<E, A, V> {
 }
 
 impl Cx<'_> {
-    /// Whether an access of all bytes does the same, as those that are not used are in the same array and nothing is to be
-    /// checked there; or fails as it should, as it is not aligned. (Machine code asks for the same.)
-    ///
-    /// # Safety
-    /// As [`Exec`].
-    unsafe fn may_load_whole<A: AddressWord>(&mut self, op: &Op, bytes: u64) -> bool {
-        // SAFETY: passed on.
-        let mut at = unsafe { addresses::<A>(self, op, bytes) };
-        if at.at.iter().fold(0, |bits, at| bits | at) & (bytes - 1) != 0 {
-            return true;
-        }
-        if !self.grid.options.fast.whole_loads {
-            return false;
-        }
-        if self.watch & (watch::TRACE | watch::HEAP) != 0 || at.low / WINDOW != at.high / WINDOW {
-            return false;
-        }
-        let mut window = window_from(op.e.0);
-        if window == Window::Generic {
-            window = window_of(at.low);
-            at.rebase(window_base(window));
-        }
-        let Some(end) = at.high.checked_add(bytes) else { return false };
-        let Some(reach) = self.reach_within(op, window, at.low, end, false) else { return false };
-        let written = self.watch & watch::INIT == 0 || reach.all_written;
-        let raceless = self.watch & watch::RACE == 0
-            || match reach.window {
-                Window::Shared => self.block.state.apart && !self.block.state.guarded,
-                _ => self.is_in_no_race(op, &reach, AccessKind::Read) && !self.block.state.guarded,
-            };
-        written && raceless
-    }
-
     /// Counts an access as what it is for the hardware.
     ///
     /// # Safety

@@ -241,7 +241,6 @@ impl Block {
             self.time = 1;
             self.shared_shadow.clear();
         }
-        self.shared_shadow.start();
         for (word, gaps) in self.shared_init.iter_mut().zip(&grid.shared_gaps) {
             *word.get_mut() = *gaps;
         }

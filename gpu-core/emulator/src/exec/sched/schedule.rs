@@ -51,9 +51,6 @@ impl Cx<'_> {
             let Some(next) = self.block.take_warp(self.warp.index as usize + 1) else { break };
             self.change_warp(next);
         }
-        if self.block.live_threads > 0 {
-            self.tell_reads();
-        }
     }
 
     /// Another warp of the block is to run.
@@ -354,12 +351,11 @@ impl Cx<'_> {
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
             let op = unsafe { &*ops.add(pc as usize) };
             let mut parts = None;
-            if op.straight == CONDITIONAL && (!self.attention || self.names_no_mark(pc)) {
+            if op.straight == CONDITIONAL && !self.attention {
                 // SAFETY: slots of a decoded instruction.
                 let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
                 let part = taken != 0 && taken != self.active;
-                if part && !self.attention && self.active == u32::MAX && self.rpc == NONE && budget > BETWEEN as u64 + 1
-                {
+                if part && self.active == u32::MAX && self.rpc == NONE && budget > BETWEEN as u64 + 1 {
                     parts = code.and_then(|code| code.stretch(pc));
                 }
                 if parts.is_none() {
@@ -382,14 +378,8 @@ impl Cx<'_> {
                 }
             }
             // Not beyond the meeting point, where this group waits.
-            let mut ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
-            // How many may be done by machine code, where marks are there.
-            let mut followed = None;
-            if self.attention && ahead > 0 && op.straight != CONDITIONAL {
-                followed = self.name_no_mark(pc, ahead).or_else(|| self.follow_ahead(pc, ahead));
-                ahead = followed.as_ref().map_or(0, |(count, _)| *count);
-            }
-            if parts.is_some() || (ahead > 1 || followed.is_some()) && op.straight != CONDITIONAL && !self.attention {
+            let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
+            if parts.is_some() || ahead > 1 && op.straight != CONDITIONAL && !self.attention {
                 let mut active = self.active;
                 self.first = pc;
                 if count && parts.is_none() {
@@ -398,7 +388,7 @@ impl Cx<'_> {
                 // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
                 let (flow, last) = unsafe {
                     match parts.or_else(|| code.and_then(|code| code.stretch(pc))) {
-                        Some(stretch) if active == u32::MAX && stretch.count <= ahead && followed.is_none() => {
+                        Some(stretch) if active == u32::MAX && stretch.count <= ahead => {
                             self.given = given;
                             let ended = self.run_code(stretch, pc, budget);
                             // It may have gone on to others, and counted those before the last one.
@@ -412,15 +402,6 @@ impl Cx<'_> {
                                 pc = self.pc;
                                 continue;
                             }
-                            ended
-                        }
-                        // It must go on to no others, which may be for marks to move.
-                        Some(stretch)
-                            if active == u32::MAX && followed.is_some_and(|(_, by)| by.contains(&stretch.count)) =>
-                        {
-                            let rpc = std::mem::replace(&mut self.rpc, NONE - 1);
-                            let ended = self.run_code(stretch, pc, budget);
-                            self.rpc = rpc;
                             ended
                         }
                         _ => {

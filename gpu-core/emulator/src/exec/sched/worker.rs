@@ -8,13 +8,11 @@ use super::schedule::Round;
 use super::warp::{Join, NONE, Registers};
 use crate::check::deadlock::frozen::{Recent, fingerprint};
 use crate::check::deadlock::stuck::{report_deadlock, report_livelock, running_place};
-use crate::check::race::global::OwnStrips;
 use crate::check::repeats::Repeats;
 use crate::count::Counts;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::grid::Grid;
 use crate::exec::memory::pattern::Patterns;
-use crate::isa::atomic::Sums;
 use crate::isa::cluster::Cluster;
 use crate::isa::control::is_end;
 
@@ -55,11 +53,8 @@ pub struct Worker {
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
     pub repeats: Repeats,
-    pub strips: OwnStrips,
-    pub sums: Sums,
     /// Lanes of an access that goes to several arrays, by array.
     pub parts: Vec<u32>,
-    pub fragments: crate::count::fragments::Fragments,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
     finished: u64,
@@ -75,8 +70,6 @@ pub struct Worker {
     /// What the running instruction gives each register, where it only moves bits.
     pub moved: Option<crate::check::undef::undefined::Moved>,
     pub fresh_taint: bool,
-    /// What stretches do to such marks.
-    pub stretches: crate::check::undef::ahead::Ahead,
     /// Sectors or wavefronts of the last access, for the trace.
     pub last_cost: u32,
     /// What an instruction said that machine code had called.
@@ -142,11 +135,8 @@ impl Worker {
             number: 0,
             taken: 0..0,
             quiet: false,
-            strips: OwnStrips::default(),
             repeats: Repeats::default(),
-            sums: Sums::default(),
             parts: Vec::new(),
-            fragments: Default::default(),
             writes: 0,
             finished: 0,
             executed: 0,
@@ -155,7 +145,6 @@ impl Worker {
             carried: None,
             rechecked: 0,
             fresh_taint: false,
-            stretches: Default::default(),
             moved: None,
             last_cost: 0,
             panic: None,
@@ -188,7 +177,6 @@ impl Worker {
     /// Runs blocks until none is left.
     pub fn run(&mut self, grid: &Grid<'_>) {
         self.run_blocks(grid);
-        self.sums.settle(grid);
         self.publish(grid);
         self.patterns.count(&mut self.counts);
         grid.count_repeats(&self.repeats);

@@ -1,18 +1,14 @@
 //! The atomics that kernels use most, of one word of 32 or 64 bits a lane: what a whole warp does to a place, to a row or to
 //! words anywhere in one array.
 
-use std::sync::atomic::fence;
-
 use super::Code;
 use super::operations::*;
 use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::BASE;
 use crate::exec::lanes::blend;
-use crate::exec::memory::updates::Apartness;
 use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
-use crate::exec::order::BEFORE_STORE;
 use crate::isa::Ty;
 use crate::memory::space::Window;
 
@@ -138,24 +134,13 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
     words: &Words<'_>,
     update: U,
 ) -> bool {
-    let mut apartness = cx.apartness(words.window, words.region);
-    let mut first = words.first;
-    if apartness == Apartness::Locks
-        && let Some(own) = cx.own_sums(op, code, words)
-    {
-        (first, apartness) = (own, Apartness::Alone);
-    }
-    let held = cx.hold_updates(apartness, words.low, words.high);
-    let alone = apartness == Apartness::Alone || held.is_some();
-    if alone && apartness != Apartness::Alone {
-        // Shared memory needs none: only this worker is there.
-        fence(BEFORE_STORE);
-    }
+    let first = words.first;
+    let alone = is_alone(cx, words);
     let returns = code.returns && !op.d.is_none();
     let mut out = [W::ZERO; 32];
     let mut differs = W::ZERO;
     // SAFETY: as the caller says; slots of a decoded instruction; other workers may be at global memory, where words
-    // change under a lock or by compare-and-swap.
+    // change by compare-and-swap.
     unsafe {
         let b = &*cx.row::<W>(op.b);
         let c = &*cx.row::<W>(if U::SWAPS { op.c } else { op.b });
@@ -190,8 +175,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
             Lie::Row => {
                 for lane in 0..32 {
                     let by = lane * size_of::<W>();
-                    let f = |old| update.one(old, b[lane], c[lane]);
-                    let (old, new) = update_apart(cx, apartness, first.add(by), words.low + by as u64, f);
+                    let (old, new) = W::change(first.add(by), |old| update.one(old, b[lane], c[lane]));
                     out[lane] = old;
                     differs = differs.or(new.differs(old));
                 }
@@ -228,14 +212,12 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
             Lie::Apart(offsets) => {
                 for lane in lanes(words.mask) {
                     let by = offsets[lane] as usize;
-                    let f = |old| update.one(old, b[lane], c[lane]);
-                    let (old, new) = update_apart(cx, apartness, first.add(by), words.address + by as u64, f);
+                    let (old, new) = W::change(first.add(by), |old| update.one(old, b[lane], c[lane]));
                     out[lane] = old;
                     differs = differs.or(new.differs(old));
                 }
             }
         }
-        drop(held);
         if returns {
             blend(words.mask, cx.row_mut::<W>(op.d), &out);
         }
@@ -271,30 +253,9 @@ fn all_at_one<W: AtomicWord, U: Update<W>>(
     (value, differs)
 }
 
-/// Updates one word that other host threads may be at: under a lock of its own, or by compare-and-swap. Gives what it was
-/// and is.
-///
-/// # Safety
-/// `place` must be a word of global memory, at `address`.
+/// Whether no other host thread can be at the words: shared and local memory is never that of two workers.
 #[inline(always)]
-unsafe fn update_apart<W: AtomicWord>(
-    cx: &Cx<'_>,
-    apartness: Apartness,
-    place: *mut u8,
-    address: u64,
-    f: impl Fn(W) -> W,
-) -> (W, W) {
-    if apartness == Apartness::Locks {
-        let _held = cx.grid.updates.hold(address, address);
-        fence(BEFORE_STORE);
-        // SAFETY: as the caller says; all who are at these words have the lock first.
-        unsafe {
-            let old = place.cast::<W>().read();
-            let new = f(old);
-            place.cast::<W>().write(new);
-            return (old, new);
-        }
-    }
-    // SAFETY: as the caller says.
-    unsafe { W::change(place, f) }
+fn is_alone(cx: &Cx<'_>, words: &Words<'_>) -> bool {
+    let region = cx.grid.regions.get(words.region as usize);
+    words.window != Window::Global || cx.grid.workers == 1 && region.is_some_and(|region| !region.of_host)
 }

@@ -15,7 +15,6 @@ use crate::check::race::pages::*;
 use crate::check::race::rules::{Effect, Mine};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::{Addresses, Reach};
-use crate::exec::memory::words::Words;
 use crate::exec::op::Op;
 use crate::memory::space::Window;
 use crate::report::AccessKind;
@@ -141,13 +140,5 @@ impl GlobalRaces {
              or another launch)",
             image.place(cx.pc)
         ));
-    }
-
-    /// Remembers an atomic on words.
-    #[inline(always)]
-    pub(crate) fn note_update<const BYTES: u64>(&self, cx: &Cx<'_>, reach: &Reach, words: &Words<'_>, mine: &Mine) {
-        if self.follows_updates(mine) {
-            self.follow_updates::<BYTES>(cx, reach, &words.spread(BYTES), mine, &mut Conflicts::new());
-        }
     }
 }

@@ -1,17 +1,10 @@
 //! Atomics on words of global memory. Where threads of all kinds update neighbouring words, a sector has a cell for each, and
 //! an atomic on words that only atomics have written since just puts itself there.
 
-use std::sync::atomic::Ordering;
-
-use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of, report};
+use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of};
 use crate::check::race::pages::*;
-use crate::check::race::rules::{Mine, Piece, atomic, is_atomic, step};
-use crate::exec::cx::{Cx, lanes};
-use crate::exec::memory::access::Reach;
-use crate::exec::memory::flags::CTA;
-use crate::exec::memory::words::{Lie, Words};
-use crate::exec::op::Op;
-use crate::report::AccessKind;
+use crate::check::race::rules::{Mine, Piece, step};
+use crate::exec::cx::Cx;
 
 impl GlobalRaces {
     /// An atomic on whole words of a sector that has cells. False: settle it; nothing was changed.
@@ -45,100 +38,6 @@ impl GlobalRaces {
             }
         }
         true
-    }
-
-    /// Checks an atomic on words of `BYTES`.
-    #[inline(always)]
-    pub fn update<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) {
-        if cx.grid.regions[words.region as usize].only_atomic.load(Ordering::Relaxed) && op.e.0 & CTA == 0 {
-            return;
-        }
-        if matches!(words.lie, Lie::One) {
-            cx.note_number(words.mask, words.low);
-        }
-        match words.lie {
-            Lie::Row if let Some(runs) = words.runs(BYTES) => {
-                self.access_runs::<BYTES>(cx, op, reach, &runs, AccessKind::Atomic);
-            }
-            Lie::Apart(_) => self.update_apart::<BYTES>(cx, op, reach, words),
-            _ => {
-                if !self.update_one::<BYTES>(cx, op, reach, words) {
-                    self.access::<BYTES>(cx, op, reach, &words.spread(BYTES), AccessKind::Atomic);
-                }
-            }
-        }
-    }
-
-    /// All lanes at one place, which only atomics of such scope have written: the last one stays known. False: nothing was
-    /// done.
-    #[inline(always)]
-    fn update_one<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) -> bool {
-        let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return false };
-        self.note_update::<BYTES>(cx, reach, words, &mine);
-        let mut at = self.at(reach);
-        let first = words.low - reach.base;
-        let number = first / SECTOR;
-        let Some(page) = at.page(number) else { return false };
-        let entry = page.entry(number);
-        let lane = 31 - words.mask.leading_zeros() as usize & 31;
-        let piece = lane_piece(&mine, number, first, BYTES, lane);
-        at.lock();
-        if !entry.is_of(self.pages.generation) || entry.others().mask != 0 {
-            return false;
-        }
-        if mine.stores && entry.read().mask & piece.mask != 0 {
-            return false;
-        }
-        let old = entry.write();
-        // SAFETY: locked, or this is the only worker.
-        if let Some(cells) = unsafe { self.pages.words(page, old) } {
-            let stamp = with_thread(mine.stamp, thread_of(mine.stamp) + lane as u64);
-            let those = &mut cells[(first % SECTOR / 4) as usize..][..(BYTES / 4) as usize];
-            let settled = those.iter().all(|cell| is_atomic(*cell, &mine));
-            if settled {
-                those.fill(stamp | mine.atomic_kind());
-            }
-            return settled;
-        }
-        let known = !old.is_cells() && piece.mask & !old.mask == 0 && is_atomic(old.stamp, &mine);
-        known && atomic(cx, entry, &piece, &mine)
-    }
-
-    /// Words that lie anywhere, lane by lane.
-    #[inline(always)]
-    fn update_apart<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return };
-        self.note_update::<BYTES>(cx, reach, words, &mine);
-        let mut conflicts = Conflicts::new();
-        let mut place = self.at(reach);
-        for lane in lanes(words.mask) {
-            place.pages.prefetch(place.table, (words.at(lane, BYTES) - reach.base) / SECTOR);
-        }
-        for lane in lanes(words.mask) {
-            let first = words.at(lane, BYTES) - reach.base;
-            let number = first / SECTOR;
-            let Some(page) = place.page(number) else { continue };
-            let entry = page.entry(number);
-            // Where threads of all kinds meet, a sector has cells.
-            let unread = !mine.stores || entry.read().mask & bytes_of(number, first, first + BYTES) == 0;
-            if unread && entry.is_of(self.pages.generation) {
-                place.lock();
-                // SAFETY: locked, or this is the only worker.
-                if let Some(cells) = unsafe { self.pages.words(page, entry.write()) } {
-                    let those = &mut cells[(first % SECTOR / 4) as usize..][..(BYTES / 4) as usize];
-                    if those.iter().all(|cell| is_atomic(*cell, &mine)) {
-                        those.fill(with_thread(mine.stamp, thread_of(mine.stamp) + lane as u64) | mine.atomic_kind());
-                        continue;
-                    }
-                }
-            }
-            let piece = lane_piece(&mine, number, first, BYTES, lane);
-            self.piece(cx, &mut place, page, number, piece, &mine, &mut conflicts);
-        }
-        drop(place);
-        if !conflicts.is_empty() {
-            report::<BYTES>(cx, op, &words.spread(BYTES), AccessKind::Atomic, &mine, conflicts);
-        }
     }
 }
 
