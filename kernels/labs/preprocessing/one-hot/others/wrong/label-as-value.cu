@@ -1,0 +1,9 @@
+// Stores the label in place of 1.
+// rejected for: wrong_output
+// leads to: Which element should be 1
+#include "lab.cuh"
+extern "C" __global__ void one_hot(const int* labels, float* y, int n, int classes)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * classes) y[i] = labels[i / classes] == i % classes ? labels[i / classes] : 0.0f;
+}
