@@ -216,7 +216,7 @@ pub(super) fn gutter(
     for line in page.shown() {
         let center = page.top_of(line, metrics) + metrics.row / 2.0;
         let color = if line == cursor_line { t.text } else { t.gutter_text };
-        let place = pos2(rect.right() - space::M, center);
+        let place = pos2(rect.right() - FOLD_WIDTH, center);
         painter.text(place, Align2::RIGHT_CENTER, line + 1, metrics.font.clone(), color);
         if let Some(heat) = editor.marks.heat_of(line as u32 + 1).filter(|_| metrics.heat > 0.0) {
             let cell = Rect::from_center_size(
@@ -226,15 +226,11 @@ pub(super) fn gutter(
             heat_ui(ui, t, line, heat, cell.intersect(rect));
         }
         let marks = editor.marks.on_line(line as u32 + 1);
-        if let Some(folded) = editor.fold_of(line).filter(|_| marks.is_empty()) {
-            fold_ui(
-                ui,
-                t,
-                line,
-                folded,
-                Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row)).intersect(rect),
-                actions,
-            );
+        if let Some(folded) = editor.fold_of(line) {
+            // Between the number and the text that it folds.
+            let cell =
+                Rect::from_center_size(pos2(rect.right() - FOLD_WIDTH / 2.0, center), vec2(FOLD_WIDTH, metrics.row));
+            fold_ui(ui, t, line, folded, cell.intersect(rect), actions);
         }
         let Some(first) = marks.first() else { continue };
         let cell = Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row));
@@ -289,7 +285,7 @@ pub(super) fn heads(
         if response.hovered() || response.has_focus() {
             painter.rect_filled(row, 0.0, t.hover);
         }
-        let number = pos2(row.left() + metrics.gutter - space::M, row.center().y);
+        let number = pos2(row.left() + metrics.gutter - FOLD_WIDTH, row.center().y);
         painter.text(number, Align2::RIGHT_CENTER, head + 1, metrics.font.clone(), t.gutter_text);
         let range = editor.buffer().line_range(head);
         // Of a long text only the colours of what is in view are known.
@@ -309,7 +305,13 @@ pub(super) fn heads(
 /// Width of the gutter's column of shares.
 pub(super) const HEAT_WIDTH: f32 = 46.0;
 
-/// A line's share of the run's instructions as bar and number, with a sign when its memory accesses cost too much.
+/// Width of the gutter's column of triangles that fold, between number and text.
+pub(super) const FOLD_WIDTH: f32 = 14.0;
+
+/// Height of the bar under a share, in points.
+const BAR: f32 = 3.0;
+
+/// A line's share of the run's instructions as a number over a bar, with a sign when its memory accesses cost too much.
 fn heat_ui(ui: &Ui, t: &Tokens, line: usize, heat: &Heat, cell: Rect) {
     if !cell.is_positive() {
         return;
@@ -317,10 +319,13 @@ fn heat_ui(ui: &Ui, t: &Tokens, line: usize, heat: &Heat, cell: Rect) {
     let painter = ui.painter();
     let response = ui.interact(cell, super::editor_id().with(("heat", line)), Sense::hover());
     let inner = cell.shrink2(vec2(2.0, 2.0));
-    let bar = Rect::from_min_size(inner.min, vec2(inner.width() * heat.share.clamp(0.0, 1.0), inner.height()));
-    let (fill, color) = if heat.trouble.is_some() { (t.warn_soft, t.warn) } else { (t.info_soft, t.text_muted) };
+    let bar = vec2(inner.width() * heat.share.clamp(0.0, 1.0), BAR);
+    let bar = Rect::from_min_size(inner.left_bottom() - vec2(0.0, BAR), bar);
+    let (fill, color) = if heat.trouble.is_some() { (t.warn, t.warn) } else { (t.info, t.text_muted) };
     painter.rect_filled(inner, f32::from(radius::SMALL), if response.hovered() { t.hover } else { t.gutter });
-    painter.rect_filled(bar, f32::from(radius::SMALL), fill);
+    painter.rect_filled(bar, 1.0, fill.gamma_multiply(0.75));
+    // The number keeps clear of its bar.
+    let inner = inner.with_max_y(inner.bottom() - BAR);
     let font = FontId::new(font_size::SMALL - 1.0, FontFamily::Proportional);
     if heat.share >= 0.005 {
         let text = format!("{:.0} %", heat.share * 100.0);

@@ -163,7 +163,7 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
     // run, so that the text stays where it is. A narrow editor has none to spare.
     let is_wide = ui.available_width() >= WIDE;
     let heat = if editor.marks.heat().is_empty() && !is_wide { 0.0 } else { paint::HEAT_WIDTH };
-    let gutter = 22.0 + heat + digits * char_width + space::M + space::XS;
+    let gutter = 22.0 + heat + digits * char_width + paint::FOLD_WIDTH;
     Metrics { font, row: (height * 1.25).round(), char_width, gutter, heat }
 }
 
