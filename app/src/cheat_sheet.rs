@@ -7,7 +7,7 @@ use crate::viz;
 pub const EDITOR: [&str; 5] = [
     "Tab and Shift+Tab indent; F6 leaves the editor for the next pane",
     "Ctrl+Left and Ctrl+Right go by words; Home goes to the first letter, then to the margin",
-    "Ctrl+K waits for a second key and lists what it can be; Escape takes it back",
+    "Ctrl+K waits for a second key and lists what it can be; Escape cancels",
     "While searching, Enter keeps the match and then goes to the next one, Shift+Enter to the one before",
     "Escape closes the search and goes back to where it began, then stops a running kernel",
 ];

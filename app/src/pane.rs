@@ -110,7 +110,7 @@ impl Pane {
             Pane::Counters => "Counters",
             Pane::Compiled => "PTX & SASS",
             Pane::Timing => "Plots",
-            Pane::Sandbox => "Sandbox",
+            Pane::Sandbox => "Sandbox run",
             Pane::Log => "Log",
             Pane::Toolbar => "Toolbar",
         }

@@ -104,7 +104,7 @@ fn barrier(text: &str, line: u32) -> Option<Fix> {
     let indent = own[..own.len() - code.len()].to_owned();
     lines.insert(index, format!("{indent}__syncthreads();"));
     Some(Fix {
-        what: "Added a barrier before the line; check that every thread reaches it",
+        what: "Added a barrier before the line. Check that every thread reaches it",
         line,
         text: lines.join("\n"),
     })

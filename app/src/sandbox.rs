@@ -45,7 +45,7 @@ pub fn guess(text: &str, sandbox: &Sandbox) -> Result<Guessed, String> {
     let kernel = kernels.iter().find(wanted).or(kernels.first());
     let kernel = kernel.ok_or("there is no kernel in this text: one begins with `__global__ void name(…)`")?;
     let guessed = guess::guess(kernel, text, None, &Size::new())?;
-    // Names of an earlier text mean nothing here.
+    // Names for an earlier text mean nothing here.
     let size: Size = guessed
         .size()
         .into_iter()

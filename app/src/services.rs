@@ -140,7 +140,7 @@ impl Services {
     pub fn load_run(&self, slot: TextSlot, run: RunRecord, number: u32) {
         let store = self.store.clone();
         self.spawn("load a run", move |send| {
-            let missing = || format!("The text of run {number} is not in the data folder any more");
+            let missing = || format!("The text of run {number} is no longer in the data folder");
             send(Update::Imported(
                 store.run_source(&slot, &run).map(|text| (format!("Run {number}"), text)).ok_or_else(missing),
             ));
@@ -446,7 +446,7 @@ fn read_kernel(path: &Path) -> Result<(String, String), String> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let told = std::fs::metadata(path).map_err(|error| format!("The file cannot be read ({error}): {shown}"))?;
     if !told.is_file() {
-        return Err(format!("This is no regular file, so no kernel is read from it: {shown}"));
+        return Err(format!("This is not a regular file, so it cannot be imported: {shown}"));
     }
     let size = told.len();
     if size > MAX_IMPORT_BYTES {

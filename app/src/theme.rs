@@ -336,6 +336,12 @@ pub fn moves(ui: &Ui) -> bool {
     ui.style().animation_time > 0.0
 }
 
+/// Whether the theme is one for a projector.
+pub fn is_high_contrast(ui: &Ui) -> bool {
+    let t = tokens(ui);
+    std::ptr::eq(t, &raw const DARK_CONTRAST) || std::ptr::eq(t, &raw const LIGHT_CONTRAST)
+}
+
 /// The tokens of the theme that `ui` is drawn in.
 pub fn tokens(ui: &Ui) -> &'static Tokens {
     of_visuals(ui.visuals())

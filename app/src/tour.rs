@@ -38,7 +38,7 @@ pub static TOUR: [Card; 7] = [
     ),
     card(
         "A day has five steps",
-        "Challenge, Explore, Concept, Code It and Verify stand above the panes; Ctrl+1 to Ctrl+5 open them. The lesson \
+        "Challenge, Explore, Concept, Code It and Verify are above the panes; Ctrl+1 to Ctrl+5 open them. The lesson \
          ends with a button to the next one.",
         None,
         Some(Pane::Lesson),
@@ -58,16 +58,16 @@ pub static TOUR: [Card; 7] = [
         Some(Pane::Verdict),
     ),
     card(
-        "Your own arrangement",
+        "Arrange it your way",
         "F9, F10 and F11 switch between Read, Code and Profile. Drag tabs where you want them, and the borders between \
-         panes; each layout and screen remembers. F6 moves the keyboard to the next pane.",
+         panes; Lockstep remembers them for each layout and screen. F6 moves the keyboard to the next pane.",
         Some(Layout::Profile),
         None,
     ),
     card(
         "Everything by name",
         "Ctrl+Shift+P finds any command, Ctrl+Shift+F any word of the course. Help shows all keys and the ready check of \
-         this machine. Now begin with the first day, or with the first kernel at once.",
+         this machine. Now start with the first day, or go straight to your first kernel.",
         Some(Layout::Read),
         Some(Pane::Lesson),
     ),

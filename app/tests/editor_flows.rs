@@ -299,14 +299,14 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     assert!(window.has("Your text against"));
     window.click("Last passing");
     assert!(window.has("1 difference: 2 lines added, 2 removed"), "neighbouring lines are one");
-    window.click("Take this one back");
+    window.click("Revert this change");
     assert_eq!(window.text(), GOOD);
     assert!(window.has("No difference"));
     window.harness.state_mut().command(Command::Do(Action::Undo));
     window.settle();
     window.harness.state_mut().command(Command::SetAgainst(Against::Run(1)));
     window.settle();
-    window.click("Restore all of it");
+    window.click("Revert all");
     assert_eq!(window.text(), GOOD, "the run's text is back");
     window.paste_kernel(&GOOD.replace("include", "define").replace("b[i]", "c[i]"));
     window.harness.state_mut().command(Command::Do(Action::ShowCompare));
@@ -461,7 +461,7 @@ fn a_search_by_expression_jumps_too_and_is_kind_to_what_is_not_finished() {
     window.type_text("b");
     assert_eq!(selected(&window), (11, "b"));
     window.type_text("(");
-    assert!(window.has("Not an expression yet: unclosed group; its `)` is missing"));
+    assert!(window.has("Not a valid expression yet: unclosed group; its `)` is missing"));
     assert_eq!(selected(&window), (11, "b"), "the view stays while the bracket is open");
     window.type_text(r"\d)");
     assert!(window.has("1 of 2"));

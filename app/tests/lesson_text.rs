@@ -184,7 +184,7 @@ fn links_and_buttons_tell_what_was_asked_for() {
         let mut harness = support::harness(true, [700.0, 1060.0], |ui| {
             actions.borrow_mut().extend(lesson_text::show(ui, &mut cache, LESSON));
         });
-        for label in ["warps", "Copy", "Open in editor"] {
+        for label in ["warps", "Copy", "Open in the editor"] {
             harness.get_by_label(label).click();
             harness.run();
         }

@@ -294,3 +294,15 @@ fn check_rings(window: &mut Window) {
     }
     panic!("Tab never came back");
 }
+
+/// A step may bring another pane in front of the one whose tab has the keyboard.
+#[test]
+fn the_keyboard_does_not_stay_on_the_tab_of_a_hidden_pane() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    act(&mut window, Action::ShowCourseMap);
+    assert!(focused(&window).is_some_and(|stop| stop.name.contains("Course map")), "its tab has the keyboard");
+    act(&mut window, Action::StepCodeIt);
+    assert!(window.app().state.is_in_sight(Pane::Editor) && !window.app().state.is_in_sight(Pane::Visualization));
+    let stop = focused(&window).map(|stop| stop.name);
+    assert!(stop.as_ref().is_some_and(|name| name.contains("Code editor")), "the keyboard is at {stop:?}");
+}

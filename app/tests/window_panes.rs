@@ -202,7 +202,7 @@ fn words_of_the_course_are_found_and_opened() {
     window.harness.get_by_label("Search the course").focus();
     window.settle();
     window.type_text(" zzz");
-    assert!(window.has("Nothing contains all of these words"));
+    assert!(window.has("No text has all of these words"));
 }
 
 #[test]
@@ -216,14 +216,14 @@ fn missed_questions_come_back_for_review() {
         given: Given::default(),
     });
     act(&mut window, Action::Review);
-    assert!(window.has("Nothing is due for review today"), "it is due tomorrow");
+    assert!(window.has("Nothing to review today"), "it is due tomorrow");
     let key = format!("{}/{question}", day.id);
     window.harness.state_mut().state.progress.review.get_mut(&key).expect("a card").due = Date(0);
     act(&mut window, Action::ShowProgress);
     assert!(window.has("Review 1 question"));
     // Beside the course it is seen without asking.
-    window.click("1 question comes back today");
-    assert!(window.has("Questions that you missed come back") && !window.has("comes back today"));
+    window.click("1 question to review today");
+    assert!(window.has("Questions that you missed come back") && !window.has("question to review today"));
     let again =
         Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true, given: Given::default() };
     window.harness.state_mut().command(again);

@@ -166,7 +166,7 @@ fn ready_items() -> Vec<lockstep::ready::Item> {
         fix: fix.map(str::to_owned),
     };
     vec![
-        item("cpu", "Processor", State::Fine, "linux x86_64, 8 cores", None),
+        item("cpu", "Processor", State::Fine, "Linux, x86_64, 8 cores", None),
         item(
             "nvrtc",
             "CUDA compiler",
@@ -174,7 +174,13 @@ fn ready_items() -> Vec<lockstep::ready::Item> {
             "NVRTC was not found",
             Some("run `lockstep setup` (65 MB from the Python package index; no toolkit, no administrator)"),
         ),
-        item("gpu_driver", "NVIDIA driver", State::Limited, "no NVIDIA driver", Some("kernels run on the emulator")),
+        item(
+            "gpu_driver",
+            "NVIDIA driver",
+            State::Limited,
+            "No NVIDIA driver: kernels run on the emulator",
+            Some("a GPU on another machine works too"),
+        ),
     ]
 }
 

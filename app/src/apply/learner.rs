@@ -49,7 +49,7 @@ impl State {
         let course = self.course.clone();
         let due = self.progress.due(&course, self.today, REVIEW);
         if due.is_empty() {
-            return self.toast(ToastKind::Info, "Nothing is due for review today");
+            return self.toast(ToastKind::Info, "Nothing to review today");
         }
         let mut review: Vec<(String, Vec<String>)> = Vec::new();
         for (day, question) in due {
@@ -86,7 +86,7 @@ impl State {
         }
         effects.push(Effect::SaveProgress);
         self.show_step(day.first_step(), effects);
-        self.toast(ToastKind::Info, "The day starts over; Undo in the editor restores your text");
+        self.toast(ToastKind::Info, "The day starts over. Undo in the editor restores your text");
     }
 
     /// Other files are open: everything that was read from the old ones goes.
@@ -116,7 +116,7 @@ impl State {
     pub(super) fn switch_profile(&mut self, name: Option<String>, effects: &mut Vec<Effect>) {
         let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         if name.as_deref().is_some_and(|name| !crate::paths::is_profile_name(name)) {
-            return self.toast(ToastKind::Bad, "A profile's name has letters, digits, spaces and hyphens, at most 40");
+            return self.toast(ToastKind::Bad, "A profile name can have up to 40 letters, digits, spaces and hyphens");
         }
         self.dialog = None;
         if name != self.profile {

@@ -101,7 +101,7 @@ impl State {
         } else {
             self.toast(
                 ToastKind::Bad,
-                format!("The line `#define {name}` is gone from the text; Undo or Reset restores it"),
+                format!("The line `#define {name}` is gone from the text. Undo or Reset restores it"),
             );
         }
     }

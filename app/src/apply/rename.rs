@@ -46,8 +46,10 @@ impl State {
         self.edit(&EditorAction::Place { offset: cursor, extend: false }, effects);
         let count = crate::amounts::counted(places.len() as u64, "place");
         match taken {
-            true => self.toast(ToastKind::Bad, format!("{new} was in this text already; one Undo takes the name back")),
-            false => self.toast(ToastKind::Good, format!("Renamed in {count}; one Undo takes it back")),
+            true => {
+                self.toast(ToastKind::Bad, format!("{new} was already in this text. One Undo takes the rename back"))
+            }
+            false => self.toast(ToastKind::Good, format!("Renamed in {count}. One Undo takes it back")),
         }
         self.focus_work();
     }
@@ -76,15 +78,15 @@ impl State {
             Err(why) => return self.toast(ToastKind::Bad, why),
         };
         let Some(desk) = self.desk().filter(|desk| desk.slot == *slot && desk.editor.version() == version) else {
-            return self.toast(ToastKind::Info, "You typed meanwhile, so nothing was formatted");
+            return self.toast(ToastKind::Info, "You typed in the meantime, so nothing was formatted");
         };
         if desk.editor.text() == text {
-            return self.toast(ToastKind::Info, "It is formatted already");
+            return self.toast(ToastKind::Info, "The text is already formatted");
         }
         let (line, _) = desk.editor.cursor_position();
         self.edit(&EditorAction::SetText(text), effects);
         self.edit(&EditorAction::GoTo { line: line as u32, column: 0 }, effects);
-        self.toast(ToastKind::Good, "Formatted; one Undo takes it back");
+        self.toast(ToastKind::Good, "Formatted. One Undo takes it back");
     }
 
     /// Mends the error that is nearest below the cursor's line start, where there is a known way.
@@ -98,9 +100,9 @@ impl State {
             Some(fix) => {
                 self.edit(&EditorAction::SetText(fix.text), effects);
                 self.edit(&EditorAction::GoTo { line: fix.line, column: 0 }, effects);
-                self.toast(ToastKind::Good, format!("{}; Undo takes it back", fix.what));
+                self.toast(ToastKind::Good, format!("{}. Undo takes it back", fix.what));
             }
-            None => self.toast(ToastKind::Info, "There is no quick fix for what is marked here"),
+            None => self.toast(ToastKind::Info, "There is no quick fix for this problem"),
         }
     }
 }

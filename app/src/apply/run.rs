@@ -71,7 +71,7 @@ impl State {
     /// False where nothing was started; a message says why.
     pub(super) fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) -> bool {
         if self.running.is_some() {
-            self.toast(ToastKind::Info, "A kernel is running; stop it first (Ctrl+.)");
+            self.toast(ToastKind::Info, "A kernel is running. Stop it first (Ctrl+.)");
             return false;
         }
         let lab = self.devices.picked.lab.clone();
@@ -145,7 +145,7 @@ impl State {
             return;
         }
         if self.scripts.values().any(|script| script.running) {
-            self.toast(ToastKind::Info, "A script is running; stop it first (Ctrl+.)");
+            self.toast(ToastKind::Info, "A script is running. Stop it first (Ctrl+.)");
             return;
         }
         let key = ScriptKey { day: day.id.clone(), file: file.to_owned() };
@@ -159,7 +159,7 @@ impl State {
         }
         // Two at a time would take each other's cores.
         if self.is_busy() {
-            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            self.toast(ToastKind::Info, "Something else is running, and both would slow down. Stop it first (Ctrl+.)");
             return;
         }
         let key = ScriptKey::of_program(name);
@@ -177,7 +177,7 @@ impl State {
     /// Lets the small model write, in a process of its own.
     pub(super) fn decode(&mut self, cache: &'static str, own: bool, effects: &mut Vec<Effect>) {
         if self.is_busy() {
-            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            self.toast(ToastKind::Info, "Something else is running, and both would slow down. Stop it first (Ctrl+.)");
             return;
         }
         let kernel = self.decode_desk().filter(|_| own).map(|desk| desk.editor.text().to_owned());
@@ -195,7 +195,7 @@ impl State {
     /// Counts the open text on the emulator and, with Nsight Compute, on this machine's GPU.
     pub(super) fn profile(&mut self, effects: &mut Vec<Effect>) {
         if self.is_busy() {
-            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            self.toast(ToastKind::Info, "Something else is running, and both would slow down. Stop it first (Ctrl+.)");
             return;
         }
         let LabKey::Here = &self.devices.picked.lab else {
@@ -316,18 +316,18 @@ impl State {
         effects: &mut Vec<Effect>,
     ) -> Result<(), String> {
         let course = self.course.clone();
-        let day = course.unit_by_id(day).ok_or("the course has no such day any more")?;
-        let exercise = day.exercise_by_key(&run.exercise).ok_or("the day has no such exercise any more")?;
+        let day = course.unit_by_id(day).ok_or("the course no longer has this day")?;
+        let exercise = day.exercise_by_key(&run.exercise).ok_or("the day no longer has this exercise")?;
         let mut spec = &exercise.spec;
         let text = match &run.kernel {
             PredictKernel::Learner => {
                 let own = self.desk().filter(|desk| desk.day == day.id && desk.exercise == run.exercise);
-                own.map(|desk| desk.editor.text().to_owned()).ok_or("It runs your kernel: open that day first")?
+                own.map(|desk| desk.editor.text().to_owned()).ok_or("This runs your kernel. Open that day first")?
             }
             PredictKernel::Solution => exercise.solution().to_owned(),
             PredictKernel::Reference => exercise.reference.clone(),
             PredictKernel::Experiment { name, knobs } => {
-                let (_, experiment) = day.experiment(name).ok_or("the day has no such experiment any more")?;
+                let (_, experiment) = day.experiment(name).ok_or("the day no longer has this experiment")?;
                 spec = experiment.spec.as_ref().unwrap_or(spec);
                 experiment.with(knobs)?
             }
@@ -350,7 +350,7 @@ impl State {
             PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: None, reference: None },
         };
         if self.running.is_some() {
-            return Err("A kernel is running; try again when it has ended".to_owned());
+            return Err("A kernel is running. Try again when it has finished".to_owned());
         }
         let (day, question) = (day.id.clone(), question.to_owned());
         if self.start(job, Purpose::Predict { day, question, run: Box::new(run) }, text, effects) {

@@ -43,7 +43,7 @@ impl State {
                 }
             }
             Update::Imported(Ok((name, text))) => {
-                self.replace_text(text, &format!("{name} is in the editor; Undo restores your text"), &mut effects);
+                self.replace_text(text, &format!("{name} is in the editor. Undo restores your text"), &mut effects);
             }
             Update::Exported(Ok(Some(path))) => {
                 self.toast(ToastKind::Good, format!("Saved {}", path.display()));
@@ -128,7 +128,7 @@ impl State {
                     let offered = offered.into_iter().map(|offered| (offered, false)).collect();
                     self.dialog = Some(crate::state::Dialog::OfferPrograms(offered));
                 }
-                self.toast(ToastKind::Good, "Imported; what it replaced is in the folder aside");
+                self.toast(ToastKind::Good, "Imported. What it replaced is in the folder aside");
             }
             Update::StateExported(Ok(None)) | Update::StateImported(Ok(None)) => {}
             Update::StateExported(Err(problem)) => {

@@ -74,7 +74,7 @@ impl State {
                     }
                     Some(None) => {
                         versions.other_asked = Some(wanted);
-                        versions.other.fail("The text of this run is not in the data folder any more");
+                        versions.other.fail("The text of this run is no longer in the data folder");
                     }
                     // Asked for again when it was read.
                     None => self.read_version(Against::Run(*number), effects),

@@ -84,7 +84,7 @@ fn check_remote(name: &str, command: &str) -> Done {
         )));
     }
     if command.chars().any(char::is_control) {
-        return Err(usage("the command has control characters in it, which no command line needs; type it anew"));
+        return Err(usage("the command has control characters in it, which no command line needs; type it again"));
     }
     if command.trim().is_empty() {
         return Err(usage(

@@ -46,7 +46,7 @@ impl DeviceArgs {
 pub fn arch(text: &str) -> Result<String, Failure> {
     match Arch::parse(text) {
         Some(arch) => Ok(arch.to_string()),
-        None => Err(usage(format!("`{text}` is no architecture; write it as in sm_90, sm_90a or sm_120a"))),
+        None => Err(usage(format!("`{text}` is not an architecture; write it as in sm_90, sm_90a or sm_120a"))),
     }
 }
 
@@ -82,7 +82,7 @@ impl Target {
         let (name, device) = text.split_once(':').unwrap_or((text, "gpu"));
         let target = Target::remote(name, remotes)?;
         let choice = local_choice(device).ok_or_else(|| {
-            usage(format!("`{device}` is no device of {name}: write {name}:gpu, {name}:gpu:N or {name}:emulator"))
+            usage(format!("`{device}` is not a device of {name}: write {name}:gpu, {name}:gpu:N or {name}:emulator"))
         })?;
         Ok(Target { choice, shown: format!("{name}: {device}"), ..target })
     }

@@ -88,7 +88,7 @@ fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
         None => ladder.rungs.iter().collect(),
         Some(text) => vec![ladder.rung(text).ok_or_else(|| {
             let files: Vec<&str> = ladder.rungs.iter().map(|rung| rung.file.as_str()).collect();
-            usage(format!("`{text}` is no rung of {}; they are {}", ladder.name, files.join(", ")))
+            usage(format!("`{text}` is not a rung of {}; they are {}", ladder.name, files.join(", ")))
         })?],
     };
     let target = request.device.target(places)?;

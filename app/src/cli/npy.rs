@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<Array, Failure> {
 }
 
 fn parse(file: &[u8]) -> Result<Array, String> {
-    let no_file = || "this is no .npy file; numpy.save writes one".to_owned();
+    let no_file = || "this is not a .npy file; numpy.save writes one".to_owned();
     let rest = file.strip_prefix(MAGIC).ok_or_else(no_file)?;
     let (&version, rest) = rest.split_first().ok_or_else(no_file)?;
     let rest = rest.get(1..).ok_or_else(no_file)?;

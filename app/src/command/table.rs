@@ -60,7 +60,7 @@ impl Action {
                 row(Run, Global, "Sandbox", "Write a kernel of your own and run it at sizes that you choose", then![X])
             }
             Action::ImportKernel => {
-                row(File, Global, "Import Kernel…", "Replace the text with a file's; can be undone", keys![CTRL, O])
+                row(File, Global, "Import Kernel…", "Replace the text with a file. Undo restores yours", keys![CTRL, O])
             }
             Action::ExportKernel => {
                 row(File, Global, "Export Kernel…", "Save a copy of the text as a file", keys![CTRL, S])
@@ -79,7 +79,7 @@ impl Action {
                 File,
                 Global,
                 "Reset to Scaffold",
-                "Go back to the text that the day starts from; can be undone",
+                "Go back to the text that the day starts from. Undo restores yours",
                 keys![CTRL_SHIFT, Backspace],
             ),
             Action::ExportState => {
@@ -89,7 +89,7 @@ impl Action {
                 File,
                 Global,
                 "Import Everything…",
-                "Import a file from another computer; what it replaces is kept aside",
+                "Import a file from another computer. What it replaces is kept aside",
                 then![I],
             ),
             Action::Profiles => {
@@ -122,7 +122,7 @@ impl Action {
                 row(View, Global, "Previous Difference", "Go to the previous difference", keys![SHIFT, F7])
             }
             Action::ShowCompiled => {
-                row(View, Global, "PTX and SASS", "Show what the compiler made of the kernel", keys![CTRL_SHIFT, A])
+                row(View, Global, "PTX & SASS", "Show what the compiler turned the kernel into", keys![CTRL_SHIFT, A])
             }
             Action::LineColors => row(
                 View,
@@ -154,10 +154,10 @@ impl Action {
                 View,
                 Global,
                 "Wrap Lines",
-                "Break long lines of the kernel at the edge of the editor; the text stays as it is",
+                "Break long lines of the kernel at the edge of the editor. The text itself does not change",
                 then![Y],
             ),
-            Action::ShowGlossary => row(View, Global, "Glossary", "All words that the course explains", then![W]),
+            Action::ShowGlossary => row(View, Global, "Glossary", "All terms that the course explains", then![W]),
             Action::SearchCourse => row(
                 View,
                 Global,
@@ -169,7 +169,7 @@ impl Action {
                 row(View, Global, "Projector Mode", "Large type and high contrast, for a lecture", keys![NONE, F12])
             }
             Action::ReducedMotion => {
-                row(View, Global, "Reduced Motion", "No animation; pictures go step by step", then![Period])
+                row(View, Global, "Reduced Motion", "No animation. Pictures go step by step", then![Period])
             }
             Action::SaveCheatSheet => {
                 row(Help, Global, "Save the Cheat Sheet…", "All keys as a page to print", then![K])
@@ -182,7 +182,7 @@ impl Action {
                 "What this machine has, and how to get what is missing",
                 keys![CTRL_SHIFT, Y],
             ),
-            Action::Quit => row(File, Global, "Quit", "Close Lockstep; everything is saved", keys![CTRL, Q]),
+            Action::Quit => row(File, Global, "Quit", "Close Lockstep. Everything is saved", keys![CTRL, Q]),
             Action::Undo => row(Edit, Editor, "Undo", "Undo the last edit", keys![CTRL, Z]),
             Action::Redo => row(Edit, Editor, "Redo", "Redo the edit", keys![CTRL_SHIFT, Z; CTRL, Y]),
             Action::Find => row(Edit, Global, "Find", "Search in the kernel", keys![CTRL, F]),
@@ -197,31 +197,27 @@ impl Action {
                 Edit,
                 Editor,
                 "Complete Word",
-                "List words of this text and of CUDA that fit",
+                "List matching words of this text and of CUDA",
                 const { &[key(Modifiers::CTRL, Key::Space), after_lead(Key::Space)] },
             ),
             Action::Parameters => row(
                 Edit,
                 Editor,
                 "Show Parameters",
-                "Show what the CUDA function around the cursor takes; typing its bracket does it too, Escape hides it",
+                "Show what the CUDA function around the cursor takes. Typing its bracket does it too. Escape hides it",
                 keys![Modifiers::CTRL.plus(Modifiers::SHIFT), Space],
             ),
-            Action::Explain => row(
-                Edit,
-                Editor,
-                "Explain Word",
-                "Show what is known about the word at the cursor and about its line",
-                keys![CTRL, I],
-            ),
+            Action::Explain => {
+                row(Edit, Editor, "Explain Word", "Explain the word at the cursor and its line", keys![CTRL, I])
+            }
             Action::FoldHints => {
-                row(Edit, Editor, "Fold Hints", "Hide the words of every TODO, or show them all", keys![CTRL, M])
+                row(Edit, Editor, "Fold Hints", "Hide the text of every TODO, or show it all", keys![CTRL, M])
             }
             Action::CloseBrackets => row(
                 Edit,
                 Global,
                 "Close Brackets",
-                "Type the closing bracket or quote for you; Backspace removes both",
+                "Type the closing bracket or quote for you. Backspace removes both",
                 then![B],
             ),
             Action::GoToDefinition => row(
@@ -238,16 +234,12 @@ impl Action {
                 Edit,
                 Global,
                 "Format",
-                "Lay the text out with clang-format, where this machine has it; can be undone",
+                "Format the text with clang-format, if this machine has it. Undo restores yours",
                 then![F],
             ),
-            Action::QuickFix => row(
-                Edit,
-                Global,
-                "Quick Fix",
-                "Fix the error nearest to the cursor, where there is a known way",
-                then![Q],
-            ),
+            Action::QuickFix => {
+                row(Edit, Global, "Quick Fix", "Fix the error nearest to the cursor, if there is a known fix", then![Q])
+            }
             Action::ToggleComment => {
                 row(Edit, Editor, "Toggle Comment", "Comment the lines, or uncomment them", keys![CTRL, Slash])
             }
@@ -262,7 +254,7 @@ impl Action {
                 Day,
                 Global,
                 "Show the Solution",
-                "Open our solution beside yours; asks first until yours passes",
+                "Open our solution beside yours. Asks first until yours passes",
                 keys![CTRL_SHIFT, S],
             ),
             Action::PreviousDay => row(Day, Global, "Previous Day", "Open the previous day", keys![ALT, PageUp]),
@@ -313,25 +305,25 @@ impl Action {
                 then![M],
             ),
             Action::WidenPane => {
-                row(View, Global, "Widen Pane", "Give the pane more width", keys![ALT_SHIFT, ArrowRight])
+                row(View, Global, "Make Pane Wider", "Give the pane more width", keys![ALT_SHIFT, ArrowRight])
             }
             Action::NarrowPane => {
-                row(View, Global, "Narrow Pane", "Give the pane less width", keys![ALT_SHIFT, ArrowLeft])
+                row(View, Global, "Make Pane Narrower", "Give the pane less width", keys![ALT_SHIFT, ArrowLeft])
             }
             Action::HeightenPane => {
-                row(View, Global, "Heighten Pane", "Give the pane more height", keys![ALT_SHIFT, ArrowUp])
+                row(View, Global, "Make Pane Taller", "Give the pane more height", keys![ALT_SHIFT, ArrowUp])
             }
             Action::LowerPane => {
-                row(View, Global, "Lower Pane", "Give the pane less height", keys![ALT_SHIFT, ArrowDown])
+                row(View, Global, "Make Pane Shorter", "Give the pane less height", keys![ALT_SHIFT, ArrowDown])
             }
             Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", then![D]),
             Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", then![L]),
-            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", then![S]),
+            Action::ThemeSystem => row(View, Global, "System Theme", "Follow the desktop's theme", then![S]),
             Action::ZoomIn => row(View, Global, "Zoom In", "Make everything larger", keys![CTRL, Plus; CTRL, Equals]),
             Action::ZoomOut => row(View, Global, "Zoom Out", "Make everything smaller", keys![CTRL, Minus]),
             Action::ZoomReset => row(View, Global, "Actual Size", "Back to 100 %", keys![CTRL, Num0]),
             Action::Settings => {
-                row(File, Global, "Settings…", "Theme, size, compiler, remote machines", keys![CTRL, Comma])
+                row(File, Global, "Settings…", "Theme, zoom, compiler, remote machines", keys![CTRL, Comma])
             }
             Action::Palette => {
                 row(Help, Global, "Command Palette…", "Find any command by name", keys![CTRL_SHIFT, P; NONE, F1])

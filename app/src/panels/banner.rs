@@ -88,7 +88,7 @@ fn missing_ui(
     let size =
         if download_bytes > 0 { format!(" ({:.0} MB from PyPI)", download_bytes as f64 / 1e6) } else { String::new() };
     let text = format!(
-        "{} Reading works; running kernels needs it. Lockstep can install it into its own folder{size}, \
+        "{} You can read without it, but kernels need it to run. Lockstep can install it into its own folder{size}, \
          with no CUDA toolkit and no administrator.",
         sentence::whole(message)
     );

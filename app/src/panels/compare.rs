@@ -262,16 +262,15 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
         }
         if count > 0 {
             let back =
-                ui.button("Take this one back").on_hover_text("Puts the other text's lines here; Undo restores yours");
+                ui.button("Revert this change").on_hover_text("Puts the other text's lines here. Undo restores yours");
             if back.clicked()
                 && let Some((range, with)) = memory.differences.get(memory.at).and_then(|at| memory.taking_back(at))
             {
                 screen.send(Command::Edit(EditorAction::Select(range)));
                 screen.send(Command::Edit(EditorAction::Paste(with)));
             }
-            let all = ui
-                .button("Restore all of it")
-                .on_hover_text("Puts the whole other text into the editor; Undo restores yours");
+            let all =
+                ui.button("Revert all").on_hover_text("Puts the whole other text into the editor. Undo restores yours");
             if all.clicked() {
                 screen.send(Command::OpenInEditor(old.to_owned()));
             }

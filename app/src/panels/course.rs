@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 Margin { left: space::L as i8, right: space::M as i8, top: space::M as i8, bottom: space::XXS as i8 };
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 let text = RichText::new(heading.trim_end()).small().bold().color(t.text_muted);
-                ui.add(egui::Label::new(text).truncate()).on_hover_text(shelf.about);
+                ui.add(egui::Label::new(text).truncate().show_tooltip_when_elided(false)).on_hover_text(shelf.about);
             });
             for day in shelf.units {
                 let open = screen.state.view.day.as_deref() == Some(day.id.as_str());
@@ -54,7 +54,6 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     });
 }
 
-/// Days done, written and in all.
 /// Questions that come back today, where a learner sees them at the start.
 fn due_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.state;
@@ -63,12 +62,13 @@ fn due_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         return;
     }
     let text =
-        if due == 1 { "1 question comes back today".to_owned() } else { format!("{due} questions come back today") };
+        if due == 1 { "1 question to review today".to_owned() } else { format!("{due} questions to review today") };
     if ui.button(text).on_hover_text(Action::Review.tooltip(ui.ctx())).clicked() {
         screen.send(Command::Do(Action::Review));
     }
 }
 
+/// Days done, written and in all.
 fn totals(screen: &Screen<'_>) -> (usize, usize, usize) {
     let course = &screen.state.course;
     let finished = course.days().filter(|day| screen.state.progress.done(day).is_complete()).count();

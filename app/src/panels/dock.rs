@@ -217,6 +217,7 @@ impl Behavior<Pane> for Drawing<'_, '_> {
         {
             response.request_focus();
         }
+        self.watch_keyboard(pane, tile, &response, state.active);
         if state.is_being_dragged {
             return response;
         }
@@ -248,6 +249,11 @@ impl Behavior<Pane> for Drawing<'_, '_> {
 
     fn top_bar_right_ui(&mut self, tiles: &Tiles<Pane>, ui: &mut Ui, _tile: TileId, tabs: &Tabs, _offset: &mut f32) {
         let active = tabs.active.and_then(|tile| tiles.get_pane(&tile));
+        // Where a group is drawn its tabs are known, and its tiles are not.
+        if self.screen.memory.hidden_tab.is_some_and(|hidden| tabs.children.contains(&hidden)) {
+            self.screen.memory.hidden_tab = None;
+            self.screen.commands.extend(active.map(|pane| Command::FocusPane(*pane)));
+        }
         if active == Some(&Pane::Editor) {
             ui.add_space(space::S);
             work::marks_ui(ui, self.screen);
@@ -301,6 +307,23 @@ impl Behavior<Pane> for Drawing<'_, '_> {
 }
 
 impl Drawing<'_, '_> {
+    /// A command may bring another pane of the group in front: the keyboard goes on there, not on a tab whose pane is
+    /// hidden. On a tab that was never in front it may rest, on the way to the next.
+    fn watch_keyboard(&mut self, pane: Option<Pane>, tile: TileId, response: &Response, is_active: bool) {
+        let memory = &mut self.screen.memory;
+        let was_front = pane.is_some() && memory.keyboard_tab == pane;
+        match (response.has_focus(), is_active) {
+            (true, true) => memory.keyboard_tab = pane,
+            (true, false) if was_front => {
+                memory.keyboard_tab = None;
+                memory.hidden_tab = Some(tile);
+                response.ctx.request_repaint();
+            }
+            (false, _) if was_front => memory.keyboard_tab = None,
+            _ => {}
+        }
+    }
+
     /// The sign of an outcome, in place of the pane's icon.
     fn mark(&self, pane: Pane, t: &theme::Tokens) -> Option<(Icon, Color32)> {
         let passed = results::outcome(self.screen.state.desk()?).filter(|_| pane == Pane::Verdict)?;
@@ -347,7 +370,7 @@ impl Drawing<'_, '_> {
         let tooltip = match pane {
             Pane::Course => Action::ToggleCourse.tooltip(ui.ctx()),
             Pane::Lesson => Action::ToggleLesson.tooltip(ui.ctx()),
-            _ => format!("Close; View opens {} again", pane.title()),
+            _ => format!("Close. View opens {} again", pane.title()),
         };
         response.on_hover_text(tooltip).clicked()
     }

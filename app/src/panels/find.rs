@@ -69,7 +69,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
         });
         if let Some(problem) = &find.problem {
             // Not an error in red: most of the time the expression is only not yet written to its end.
-            let text = RichText::new(format!("Not an expression yet: {problem}")).small().color(t.warn);
+            let text = RichText::new(format!("Not a valid expression yet: {problem}")).small().color(t.warn);
             ui.add(egui::Label::new(text).wrap());
         }
         if find.replace_open {
@@ -87,7 +87,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
                 if ui.button("Replace").on_hover_text("Replace this match and go to the next").clicked() {
                     screen.send(Command::Edit(EditorAction::ReplaceOne));
                 }
-                if ui.button("Replace All").on_hover_text("Replace every match; one Undo takes it back").clicked() {
+                if ui.button("Replace All").on_hover_text("Replace every match. One Undo takes it back").clicked() {
                     screen.send(Command::Edit(EditorAction::ReplaceAll));
                 }
             });

@@ -30,14 +30,16 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
             ui.label(RichText::new("Pictures").size(font_size::HEADING).bold());
-            let text = "Each shows your own run where there is one, else an example with controls.";
+            let text = "Each picture shows your own run if there is one, and an example that you can change if not.";
             ui.add(Label::new(RichText::new(text).color(t.text_muted)).wrap());
             ui.add_space(space::S);
             let columns = ((ui.available_width() + space::M) / (CARD + space::M)).floor().clamp(1.0, 4.0) as usize;
             for row in cards.chunks(columns) {
                 ui.columns(columns, |columns| {
+                    // Cards of a row are of one height.
+                    let tallest = row.iter().map(|card| words_height(&columns[0], &course, card)).fold(0.0, f32::max);
                     for (ui, card) in columns.iter_mut().zip(row) {
-                        card_ui(ui, screen, &course, card);
+                        card_ui(ui, screen, &course, card, tallest);
                     }
                 });
             }
@@ -54,7 +56,19 @@ fn card(picture: &dyn viz::Visualization) -> Card {
     Card { id: picture.id().to_owned(), title: picture.title().to_owned(), about }
 }
 
-fn card_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
+/// What to do with it, as the first lesson that shows it says.
+fn words<'a>(course: &'a Course, card: &'a Card) -> &'a str {
+    caption(course, &card.id).unwrap_or(&card.about)
+}
+
+/// Points that a card's words need in a column.
+fn words_height(ui: &Ui, course: &Course, card: &Card) -> f32 {
+    let mut job = sentence::job(ui, words(course, card), theme::tokens(ui).text_muted);
+    job.wrap.max_width = ui.available_width() - 2.0 * space::M;
+    ui.painter().layout_job(job).size().y
+}
+
+fn card_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card, tallest: f32) {
     let t = theme::tokens(ui);
     let frame = Frame::new()
         .fill(t.raised)
@@ -64,11 +78,11 @@ fn card_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
     frame.show(ui, |ui| {
         ui.take_available_width();
         // Columns would stretch the words of each row to their width.
-        ui.with_layout(Layout::top_down(Align::Min), |ui| card_words_ui(ui, screen, course, card));
+        ui.with_layout(Layout::top_down(Align::Min), |ui| card_words_ui(ui, screen, course, card, tallest));
     });
 }
 
-fn card_words_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
+fn card_words_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card, tallest: f32) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::XS;
     ui.horizontal(|ui| {
@@ -76,9 +90,11 @@ fn card_words_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &C
         icons::show(ui, Pane::Visualization.icon(), t.accent);
         ui.add(Label::new(RichText::new(&card.title).bold()).truncate());
     });
-    // What to do with it, as the first lesson that shows it says.
-    let about = caption(course, &card.id).unwrap_or(&card.about);
-    ui.add(Label::new(sentence::job(ui, about, t.text_muted)).wrap());
+    let about = sentence::job(ui, words(course, card), t.text_muted);
+    ui.allocate_ui(egui::vec2(ui.available_width(), tallest), |ui| {
+        ui.set_min_height(tallest);
+        ui.add(Label::new(about).wrap());
+    });
     ui.horizontal_wrapped(|ui| {
         let button = ui.button("Open");
         button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {}", card.title)));

@@ -34,8 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         ui.label(RichText::new("Glossary").size(font_size::HEADING).bold());
         let before = screen.memory.glossary.query.clone();
         let edit = TextEdit::singleline(&mut screen.memory.glossary.query);
-        let response =
-            ui.add(edit.hint_text(format!("Find one of {} words", words.len())).desired_width(f32::INFINITY));
+        let response = ui.add(edit.hint_text(format!("Search {} terms", words.len())).desired_width(f32::INFINITY));
         response.widget_info(|| {
             let mut info = egui::WidgetInfo::text_edit(true, &before, &before, "");
             info.label = Some("Find a word".to_owned());
@@ -68,21 +67,32 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         shown.sort_by_key(|(entry, _)| !query.is_empty() && !entry.term.to_lowercase().contains(&query));
         let left_out = shown.len().saturating_sub(MOST);
         if shown.is_empty() {
-            return parts::empty(ui, Pane::Glossary.icon(), "No such word", "Try a part of it, or search the course.");
+            return parts::empty(
+                ui,
+                Pane::Glossary.icon(),
+                "No such term",
+                "Try part of the word, or search the course.",
+            );
         }
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
             for (entry, unit) in shown.into_iter().take(MOST) {
-                let text = format!("**{}**: {}", entry.term, entry.meaning);
-                screen.markdown_ui(ui, &format!("word/{}/{}", unit.id, entry.term), &text);
-                let link = ui.link(RichText::new(format!("{}: {}", unit.place(), unit.title)).small());
-                if link.on_hover_text("Opens where the word is introduced").clicked() {
-                    screen.send(Command::OpenDay(unit.id.clone()));
-                }
+                // The term apart from its meaning: explained on hover it would say the same again.
+                ui.horizontal_wrapped(|ui| {
+                    ui.label(RichText::new(&entry.term).bold());
+                    let link = ui.link(RichText::new(format!("{}: {}", unit.place(), unit.title)).small());
+                    if link.on_hover_text("Opens where the term is introduced").clicked() {
+                        screen.send(Command::OpenDay(unit.id.clone()));
+                    }
+                });
+                screen.markdown_ui(ui, &format!("word/{}/{}", unit.id, entry.term), &entry.meaning);
                 ui.add_space(space::S);
             }
             if left_out > 0 {
-                ui.label(RichText::new(format!("{left_out} more: type more of the word")).color(t.text_muted));
+                ui.label(
+                    RichText::new(format!("{left_out} more. Type more letters to narrow the list."))
+                        .color(t.text_muted),
+                );
             }
             focus::follow(ui);
         });

@@ -64,7 +64,7 @@ pub fn second_key(ctx: &egui::Context, memory: &mut Memory) -> Vec<Command> {
         None if key == Key::Escape => Vec::new(),
         None => {
             let keys = crate::command::Keys { first: LEAD, then: Some(key) };
-            vec![Command::Say(format!("{} is no command; {} shows all keys", key_names(&keys), all_keys()))]
+            vec![Command::Say(format!("{} is not a command. {} shows all keys", key_names(&keys), all_keys()))]
         }
     }
 }
@@ -96,7 +96,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
     let shown = area.show(ui.ctx(), |ui| {
         Frame::popup(ui.style()).inner_margin(space::M).show(ui, |ui| {
             let lead = crate::command::Keys { first: LEAD, then: None };
-            let head = format!("{} and then …   (Escape: nothing)", keys_text(ui.ctx(), &lead));
+            let head = format!("{} and then …   (Escape cancels)", keys_text(ui.ctx(), &lead));
             let head = ui.label(RichText::new(head).small().color(t.text_muted));
             ui.ctx().accesskit_node_builder(head.id, |node| node.set_live(egui::accesskit::Live::Polite));
             let listed: Vec<(Action, Key)> =

@@ -133,7 +133,7 @@ fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name: &str) {
         ui.label(RichText::new(&experiment.title).bold());
         ui.add(egui::Label::new(sentence::job(ui, &experiment.question, t.text_muted)).wrap());
         if parts::icon_button(ui, icons::FLASK, "Open the experiment")
-            .on_hover_text("A text of its own; your kernel stays as it is")
+            .on_hover_text("Opens a separate text. Your kernel stays as it is")
             .clicked()
         {
             screen.send(Command::OpenExperiment(name.to_owned()));
@@ -151,7 +151,7 @@ fn ladder_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
         ui.add(egui::Label::new(sentence::job(ui, &ladder.summary, t.text_muted)).wrap());
         for (index, rung) in ladder.rungs.iter().enumerate() {
             ui.horizontal_wrapped(|ui| {
-                let tooltip = "A text of its own, to run and to change; your kernel stays as it is";
+                let tooltip = "Opens a separate text to run and change. Your kernel stays as it is";
                 if ui.button(format!("{}. {}", index + 1, rung.title)).on_hover_text(tooltip).clicked() {
                     screen.send(Command::OpenExperiment(rung.experiment_name(name)));
                 }
@@ -177,7 +177,8 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, key: &str) {
         });
         if open {
             ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new("✔ In the editor now.").color(t.text_muted));
+                icons::show(ui, Pane::Editor.icon(), t.text_muted);
+                ui.label(RichText::new("In the editor now.").color(t.text_muted));
                 if !passed {
                     let text = format!("Write it there, then press Check ({}).", Action::Check.shortcut_text(ui.ctx()));
                     ui.label(text);
@@ -192,7 +193,7 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, key: &str) {
                     }
                 }
                 if screen.state.view.dock.layout() == Layout::Read {
-                    let wider = format!("Give it more room ({})", Action::LayoutCode.shortcut_text(ui.ctx()));
+                    let wider = format!("Give the editor more room ({})", Action::LayoutCode.shortcut_text(ui.ctx()));
                     if ui.link(wider).on_hover_text(Action::LayoutCode.info().tooltip).clicked() {
                         screen.commands.push(Command::Do(Action::LayoutCode));
                     }
@@ -498,10 +499,15 @@ fn links_ui(ui: &mut Ui, day: &Unit, screen: &mut Screen<'_>) {
     ui.separator();
     ui.label(RichText::new("Read on").bold());
     for link in &day.links {
-        if ui.link(&link.title).on_hover_text(&link.url).clicked() {
-            screen.send(Command::OpenLink(link.url.clone()));
-        }
-        ui.add(egui::Label::new(RichText::new(&link.why).small().color(t.text_muted)).wrap());
+        // What it is good for stands nearer to its link than to the next.
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::XXS;
+            ui.spacing_mut().interact_size.y = 0.0;
+            if ui.link(&link.title).on_hover_text(&link.url).clicked() {
+                screen.send(Command::OpenLink(link.url.clone()));
+            }
+            ui.add(egui::Label::new(RichText::new(&link.why).small().color(t.text_muted)).wrap());
+        });
     }
 }
 
@@ -512,7 +518,7 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
     match next {
         Some(next) => {
             let text = format!("Next: {} ›", day.step_title(next));
-            if ui.button(text).on_hover_text("Goes on, and ticks a step for reading as done").clicked() {
+            if ui.button(text).on_hover_text("Opens the next step, and ticks a reading step as done").clicked() {
                 screen.send(Command::ShowStep(next));
             }
         }

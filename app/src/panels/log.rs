@@ -40,8 +40,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.spacing_mut().item_spacing.y = space::XS;
             let earlier = lines.len().saturating_sub(SHOWN);
             if earlier > 0 {
-                let text =
-                    format!("{} before these: Copy all takes them along.", parts::counted(earlier as u64, "line"));
+                let text = format!("{} before these: Copy all includes them.", parts::counted(earlier as u64, "line"));
                 ui.label(RichText::new(text).small().color(t.text_muted));
             }
             for line in &lines[earlier..] {

@@ -97,6 +97,10 @@ pub struct Memory {
     lead_types: bool,
     /// The pane that was clicked into since the last frame.
     pressed_pane: Option<Pane>,
+    /// The pane in front whose tab has the keyboard.
+    keyboard_tab: Option<Pane>,
+    /// A tab that has the keyboard though a command brought another pane of its group in front.
+    hidden_tab: Option<egui_tiles::TileId>,
     /// The card of the tour that has got the keyboard.
     tour_focus: Option<usize>,
     /// The words that are explained so far, and where that is: which course, and the open unit.

@@ -48,6 +48,11 @@ pub fn notice(ui: &mut Ui, fill: Color32, edge: Color32, contents: impl FnOnce(&
         })
         .response;
     let rect = response.rect;
+    // A projector shows hardly a difference of two fills: there an outline holds the box together.
+    if theme::is_high_contrast(ui) {
+        let stroke = egui::Stroke::new(1.0, theme::tokens(ui).border);
+        ui.painter().rect_stroke(rect, radius::MEDIUM, stroke, egui::StrokeKind::Inside);
+    }
     let bar = egui::Rect::from_min_max(rect.min, egui::pos2(rect.left() + 4.0, rect.bottom()));
     let corner = CornerRadius { nw: radius::MEDIUM, sw: radius::MEDIUM, ne: 0, se: 0 };
     ui.painter().rect_filled(bar, corner, edge);
@@ -98,6 +103,17 @@ pub fn icon_caption(ui: &mut Ui, icon: Icon, color: Color32, text: &str) {
         ui.spacing_mut().item_spacing.x = space::XS;
         icons::show(ui, icon, color);
         caption(ui, text);
+    });
+}
+
+/// An icon, and beside it words that wrap without running under it.
+pub fn with_icon(ui: &mut Ui, icon: Icon, color: Color32, contents: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        // On the first line of the words, whose links make it higher than its letters.
+        let row = vec2(icons::SIZE, ui.spacing().interact_size.y);
+        let (rect, _) = ui.allocate_exact_size(row, egui::Sense::hover());
+        icons::paint(ui.painter(), rect.center(), icons::SIZE, icon, color);
+        ui.vertical(|ui| ui.horizontal_wrapped(contents));
     });
 }
 

@@ -19,8 +19,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             if screen.state.review.is_empty() {
                 overview_ui(ui, screen);
                 let course = screen.state.course.clone();
+                let width = ui.available_width();
                 for shelf in course.shelves() {
-                    shelf_ui(ui, screen, &shelf);
+                    shelf_ui(ui, screen, &shelf, width);
                 }
                 super::remembered::show(ui, screen);
                 files_ui(ui, screen);
@@ -39,13 +40,13 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.label(RichText::new(format!("Progress{name}")).size(font_size::HEADING).bold());
     let totals = Totals::of(state);
     let text = format!(
-        "{} of {} kernels passed, {} of {} questions answered right, {} of {} days complete.",
+        "{} of {} kernels passed, {} of {} questions answered right, {} of {} days done.",
         totals.passed, totals.kernels, totals.right, totals.questions, totals.complete, totals.written
     );
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.horizontal_wrapped(|ui| {
         if let Some((day, step)) = next_step(state) {
-            let text = format!("Go on: {}, {}", day.place(), day.step_title(step));
+            let text = format!("Continue: {}, {}", day.place(), day.step_title(step));
             if focus::primary(ui, &text, true).on_hover_text(&day.title).clicked() {
                 screen.commands.push(Command::OpenDay(day.id.clone()));
                 screen.commands.push(Command::ShowStep(step));
@@ -62,7 +63,11 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         if review.on_hover_text(&tooltip).on_disabled_hover_text(tooltip).clicked() {
             screen.send(Command::Do(Action::Review));
         }
-        if ui.button("Course map").on_hover_text("What leads to what, and what is ready for you").clicked() {
+        if ui
+            .button("Course map")
+            .on_hover_text("How days and labs build on one another, and what you can do next")
+            .clicked()
+        {
             screen.send(Command::ShowVisualization("course-map".to_owned()));
         }
     });
@@ -133,7 +138,8 @@ fn next_step(state: &State) -> Option<(&Unit, Step)> {
     Some((day, step.unwrap_or_else(|| day.last_step())))
 }
 
-fn shelf_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>) {
+/// `width` is what all tables have, so that their columns are below one another.
+fn shelf_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>, width: f32) {
     let t = theme::tokens(ui);
     ui.add_space(space::S);
     ui.label(RichText::new(format!("{}  {}", shelf.title, shelf.name).trim_end()).bold());
@@ -144,11 +150,11 @@ fn shelf_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>) {
         return;
     }
     // What is left beside the other columns is the day's: its name is cut, nothing else is.
-    let others = COLUMNS_WIDTH + 5.0 * space::M;
-    let name_width = (ui.available_width() - others).clamp(LEAST_NAME, MOST_NAME);
-    if ui.available_width() < others + LEAST_NAME {
+    let others = WIDTHS.iter().sum::<f32>() + WIDTHS.len() as f32 * space::M;
+    let name_width = (width - others).clamp(LEAST_NAME, MOST_NAME);
+    if width < others + LEAST_NAME {
         // By itself, or it would widen the pane, and the sentences around it would wrap out of sight.
-        let wide = Sideways { name: &shelf.title, width: ui.available_width(), signs: true };
+        let wide = Sideways { name: &shelf.title, width, signs: true };
         wide.show(ui, &shelf.title, |ui| table_ui(ui, screen, shelf, name_width));
     } else {
         table_ui(ui, screen, shelf, name_width);
@@ -159,9 +165,11 @@ fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>, name_width:
     let t = theme::tokens(ui);
     let grid = Grid::new(("progress", &shelf.title)).num_columns(6).spacing([space::M, space::XS]).striped(true);
     grid.show(ui, |ui| {
-        for (name, about) in COLUMNS {
+        let widths = std::iter::once(name_width).chain(WIDTHS);
+        for ((name, about), width) in COLUMNS.into_iter().zip(widths) {
             let name = if name == "Day" { shelf.units[0].place_word() } else { name };
-            let caption = ui.label(RichText::new(name).small().bold().color(t.text_muted));
+            let caption = RichText::new(name).small().bold().color(t.text_muted);
+            let caption = cell(ui, width, |ui| ui.label(caption));
             if !about.is_empty() {
                 caption.on_hover_text(about);
             }
@@ -184,21 +192,28 @@ const COLUMNS: [(&str, &str); 6] = [
     ("Due", "Questions that were missed and are to be answered again today"),
 ];
 
-/// Points that the columns after the first need: five squares, and four short figures.
-const COLUMNS_WIDTH: f32 = 70.0 + 42.0 + 42.0 + 46.0 + 28.0;
+/// Points of each column after the first: five squares, and four short figures.
+const WIDTHS: [f32; 5] = [70.0, 44.0, 44.0, 50.0, 28.0];
 const LEAST_NAME: f32 = 110.0;
 const MOST_NAME: f32 = 260.0;
+
+/// A cell as wide as its column, whatever is in it.
+fn cell<R>(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    let size = vec2(width, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        ui.set_min_width(width);
+        contents(ui)
+    })
+    .inner
+}
 
 fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name_width: f32) {
     let t = theme::tokens(ui);
     let name = day.day().map_or_else(|| day.title.clone(), |(_, number)| format!("{number}  {}", day.title));
     let name = RichText::new(name).color(t.link);
-    let size = vec2(name_width, ui.spacing().interact_size.y);
-    let place = ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        ui.set_min_width(name_width);
-        ui.add(egui::Label::new(name).truncate().sense(egui::Sense::click()))
-    });
-    let link = place.inner.on_hover_cursor(egui::CursorIcon::PointingHand);
+    // Its tooltip has the name, whole.
+    let name = egui::Label::new(name).truncate().show_tooltip_when_elided(false).sense(egui::Sense::click());
+    let link = cell(ui, name_width, |ui| ui.add(name)).on_hover_cursor(egui::CursorIcon::PointingHand);
     link.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &day.title));
     if link.has_focus() {
         ui.painter().rect_stroke(link.rect.expand(2.0), 3.0, (1.5, t.accent), egui::StrokeKind::Outside);
@@ -211,7 +226,7 @@ fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name_width: f32) {
         return;
     }
     let line = Line::of(screen.state, day);
-    steps_ui(ui, screen.state, day);
+    cell(ui, WIDTHS[0], |ui| steps_ui(ui, screen.state, day));
     let passed = RichText::new(format!("{} of {}", line.passed, day.exercises.len()));
     let all = line.passed == day.exercises.len() && line.passed > 0;
     let response = ui.label(passed.color(if all { t.pass } else { t.text }));
@@ -306,7 +321,7 @@ fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             });
         }
     }
-    if ui.button("Done").on_hover_text("Back to the overview; what was answered is kept").clicked() {
+    if ui.button("Done").on_hover_text("Back to the overview. Your answers are kept").clicked() {
         screen.send(Command::EndReview);
     }
 }

@@ -64,7 +64,7 @@ fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     ui.separator();
     ui.label(RichText::new("What do you know already?").size(font_size::HEADING).bold());
-    let text = "Eight questions on what the course builds on. They are not graded; they only set the pace that is suggested below.";
+    let text = "Eight questions on what the course builds on. They are not graded. They only set the pace that is suggested below.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     let key = screen.state.quiz_key(READY_QUIZ);
     let restores = screen.memory.restored.insert(key.clone());
@@ -122,7 +122,7 @@ fn start_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item]) {
     let Some(day) = days().find(|day| !passed(day)) else { return };
     let text = match is_first {
         true => "Write your first kernel ›".to_owned(),
-        false => format!("Go on with {}: {} ›", day.place(), day.title),
+        false => format!("Continue with {}: {} ›", day.place(), day.title),
     };
     ui.add_space(space::S);
     if focus::primary(ui, &text, true).on_hover_text(format!("{}: {}", day.place(), day.title)).clicked() {
@@ -151,7 +151,7 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
     let t = theme::tokens(ui);
     let (icon, name, color, fill) = match item.state {
         Standing::Fine => (icons::CHECK_CIRCLE, "fine", t.pass, t.raised),
-        Standing::Limited => (icons::WARNING, "optional", t.warn, t.warn_soft),
+        Standing::Limited => (icons::INFO, "optional", t.warn, t.raised),
         Standing::Failed => (icons::X_CIRCLE, "to fix", t.fail, t.fail_soft),
     };
     parts::notice(ui, fill, color, |ui| {
@@ -184,9 +184,9 @@ fn fix_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item, fix: &str) {
             }
         }
         ("nvrtc" | "headers" | "disassembler", _) => {
-            let licence =
+            let license =
                 "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's license applies to them";
-            if ui.button("Install NVRTC").on_hover_text(licence).clicked() {
+            if ui.button("Install NVRTC").on_hover_text(license).clicked() {
                 screen.commands.push(Command::InstallCompiler);
             }
         }

@@ -20,8 +20,8 @@ pub fn show(ui: &mut Ui, screen: &Screen<'_>) {
     let concepts = by_concept(&remembered);
     ui.add_space(space::S);
     ui.label(RichText::new("What you remember").bold());
-    let text = "The chance that you would be right today, by a model of memory (FSRS). A question comes back when its \
-                chance is down to 90 %: soon after a miss, then ever more rarely.";
+    let text = "The chance that you would answer right today, by a model of memory (FSRS). A question comes back when its \
+                chance is down to 90 %: soon after a miss, then less and less often.";
     ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
     let rows = |ui: &mut Ui, name: &str, concepts: &[(&str, usize, f64, curriculum::review::Date)]| {
         Grid::new(name).num_columns(3).spacing([space::M, space::XS]).striped(true).show(ui, |ui| {

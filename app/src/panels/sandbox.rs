@@ -15,8 +15,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         return parts::empty(
             ui,
             crate::state::Pane::Sandbox.icon(),
-            "The sandbox is shut",
-            "Run, Sandbox opens a kernel of your own.",
+            "The sandbox is closed",
+            "Choose Sandbox in the Run menu to open a kernel of your own.",
         );
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -70,10 +70,10 @@ fn setup_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         if let Some(command) = parts::action_button(ui, Action::Check, "Run it", true, free) {
             screen.commands.push(command);
         }
-        let text = "There is no right answer to compare with: it looks for faults and counts the work.";
+        let text = "This finds faults and counts the work. It cannot tell whether the outputs are right.";
         ui.label(RichText::new(text).small().color(t.text_muted));
     });
-    egui::CollapsingHeader::new("What is guessed from the parameters").id_salt("guesses").show(ui, |ui| {
+    egui::CollapsingHeader::new("What Lockstep assumes from the parameters").id_salt("guesses").show(ui, |ui| {
         for guess in guessed.guesses() {
             ui.add(egui::Label::new(sentence::job(ui, &format!("• {guess}"), t.text)).wrap());
         }
@@ -106,10 +106,11 @@ fn ran_ui(ui: &mut Ui, screen: &mut Screen<'_>, report: &RunReport) {
     parts::notice(ui, if report.case.passed { t.pass_soft } else { t.fail_soft }, color, |ui| {
         let title = if report.case.passed { "Ran to its end" } else { "Something is wrong" };
         ui.label(RichText::new(format!("{symbol} {title}, {}", report.case.name)).bold().color(color));
-        ui.add(egui::Label::new(sentence::job(ui, &report.summary, t.text)).wrap());
+        let text = if report.case.passed { "No fault found." } else { report.summary.as_str() };
+        ui.add(egui::Label::new(sentence::job(ui, text, t.text)).wrap());
     });
     for fault in report.case.faults.iter().take(5) {
-        results::fault_ui(ui, screen, fault);
+        results::fault_ui(ui, screen, fault, None);
     }
     for output in report.outputs.iter().filter(|output| output.is_output) {
         ui.add(egui::Label::new(RichText::new(first_elements(output)).monospace().small()).wrap());

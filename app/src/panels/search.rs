@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::state::Pane;
 use crate::theme::{self, space};
 use crate::widgets::focus;
-use curriculum::search::Hit;
+use curriculum::search::{Hit, Place};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Frame, Key, Margin, RichText, ScrollArea, TextEdit, Ui};
 
@@ -29,11 +29,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             screen.commands.push(Command::OpenHit(hit.clone()));
         }
         let text = match (state.search.query.trim().is_empty(), state.search.hits.len()) {
-            (true, _) => "Lessons, glossary, quizzes and kernels of all days".to_owned(),
-            (_, 0) => "Nothing contains all of these words".to_owned(),
-            (_, 1) => "1 place; Enter opens it".to_owned(),
-            (_, crate::state::Search::MOST) => format!("The best {} places", crate::state::Search::MOST),
-            (_, count) => format!("{count} places; Enter opens the first"),
+            (true, _) => "Searches lessons, glossary, quizzes and kernels".to_owned(),
+            (_, 0) => "No text has all of these words.".to_owned(),
+            (_, 1) => "1 match. Enter opens it.".to_owned(),
+            (_, crate::state::Search::MOST) => {
+                format!("The best {} matches. Enter opens the first.", crate::state::Search::MOST)
+            }
+            (_, count) => format!("{count} matches. Enter opens the first."),
         };
         ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
     });
@@ -41,7 +43,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         screen.send(Command::SetSearch(typed));
     }
     if state.search.hits.is_empty() && !state.search.query.trim().is_empty() {
-        return parts::empty(ui, Pane::Search.icon(), "No place found", "Try fewer words, or a part of a word.");
+        return parts::empty(ui, Pane::Search.icon(), "No match", "Try fewer words, or part of a word.");
     }
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;
@@ -57,7 +59,17 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 fn hit_ui(ui: &mut Ui, screen: &mut Screen<'_>, hit: &Hit) {
     let t = theme::tokens(ui);
     let Some(day) = screen.state.course.unit_by_id(&hit.day) else { return };
-    let place = format!("{} · {}", day.place(), hit.place.title(day));
+    // Of a unit's own head the unit is all there is to name.
+    let part = match hit.place {
+        Place::Head if hit.snippet.starts_with(&day.title) => day.place_word(),
+        Place::Head => day.title.as_str(),
+        place => place.title(day),
+    };
+    let place = match day.day() {
+        // There are many practice problems, and one of each day.
+        None if hit.place != Place::Head => format!("{}: {} · {part}", day.place(), day.title),
+        _ => format!("{} · {part}", day.place()),
+    };
     let small = egui::TextStyle::Small.resolve(ui.style());
     let body = egui::TextStyle::Body.resolve(ui.style());
     let mut job = LayoutJob::default();

@@ -180,7 +180,7 @@ fn left_ui(ui: &mut Ui, screen: &Screen<'_>) {
 }
 
 const NO_SANDBOX: &str = "\nThis system has no sandbox for the compiler: only the check of a kernel's text keeps it from files. \
-                          Run kernels of people you trust.";
+                          Only run kernels from people you trust.";
 
 /// What is known of the compiler; false when there was no room for it.
 fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) -> bool {

@@ -14,7 +14,7 @@ use egui::{Frame, RichText, ScrollArea, Ui};
 pub fn editor_title(screen: &Screen<'_>) -> String {
     let state = screen.state;
     if state.desk.as_ref().is_some_and(crate::sandbox::is_free) {
-        return "Sandbox".to_owned();
+        return "Sandbox kernel".to_owned();
     }
     match (state.experiment(), state.exercise(), state.desk()) {
         (Some(experiment), ..) => format!("Experiment: {}", experiment.title),
@@ -56,12 +56,7 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let Some(desk) = screen.state.desk() else {
-        return parts::empty(
-            ui,
-            Pane::Editor.icon(),
-            "No kernel here",
-            "This day has no exercise; the lesson is all of it.",
-        );
+        return parts::empty(ui, Pane::Editor.icon(), "No kernel here", "This day has no exercise, only the lesson.");
     };
     if !desk.loaded {
         return parts::empty(ui, Pane::Editor.icon(), "Opening your text…", "");
@@ -228,7 +223,10 @@ pub fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
                 ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).truncate());
             };
             parts::sides(ui, "solution", screen, words, |ui, screen| {
-                if ui.button("Put into the editor").on_hover_text("Undo restores your text").clicked() {
+                let button = ui.button("Open in the editor");
+                let name = "Open our solution in the editor";
+                button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+                if button.on_hover_text("Undo restores your text").clicked() {
                     screen.send(Command::OpenInEditor(text(fast).to_owned()));
                 }
                 if ui.button("Copy").clicked() {

@@ -8,13 +8,13 @@ const TITLE: &str = "Display";
 /// Which display the window would open on, in words; the error says what is missing.
 pub fn display_connection() -> Result<String, String> {
     if !cfg!(all(unix, not(target_os = "macos"))) {
-        return Ok("the system's desktop".into());
+        return Ok("The system's desktop".into());
     }
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match (set("WAYLAND_DISPLAY").or_else(|| set("WAYLAND_SOCKET")), set("DISPLAY")) {
         (Some(name), _) => Ok(format!("Wayland {name}")),
         (None, Some(name)) => Ok(format!("X11 {name}")),
-        (None, None) => Err("there is no display (neither WAYLAND_DISPLAY nor DISPLAY is set)".into()),
+        (None, None) => Err("No display (neither WAYLAND_DISPLAY nor DISPLAY is set)".into()),
     }
 }
 
@@ -35,7 +35,7 @@ const LIBRARIES: [(&str, &str); 8] = [
 pub fn scale(pixels_per_point: f32, points: Option<[f32; 2]>) -> Item {
     const ID: &str = "scale";
     const TITLE: &str = "Display scale";
-    let mut found = format!("{pixels_per_point:.2} pixels to a point");
+    let mut found = format!("{pixels_per_point:.2} pixels per point");
     if let Some([width, height]) = points {
         found += &format!(", {width:.0} x {height:.0} points");
         if width < LEAST_POINTS[0] || height < LEAST_POINTS[1] {

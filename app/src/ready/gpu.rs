@@ -49,25 +49,24 @@ pub fn best_capability(devices: &[DeviceInfo]) -> Option<(u32, u32)> {
 fn driver() -> Item {
     const ID: &str = "gpu_driver";
     const TITLE: &str = "GPU driver";
-    const REMOTE: &str =
-        "a GPU of another machine can serve too: add it in the settings, or see `lockstep devices --help`";
+    const REMOTE: &str = "a GPU on another machine works too: add it in the settings, or see `lockstep devices --help`";
     if cfg!(windows) {
         let library = Path::new("C:\\Windows\\System32\\nvcuda.dll");
         return if library.exists() {
             Item::fine(ID, TITLE, "nvcuda.dll is installed")
         } else {
-            Item::limited(ID, TITLE, "no NVIDIA driver; kernels run on the emulator", REMOTE)
+            Item::limited(ID, TITLE, "No NVIDIA driver: kernels run on the emulator", REMOTE)
         };
     }
     let Some(version) = driver_version() else {
         let wsl = Path::new("/usr/lib/wsl/lib/libcuda.so.1").exists();
         if wsl {
-            return Item::fine(ID, TITLE, "the Windows host's, through WSL");
+            return Item::fine(ID, TITLE, "The Windows host's, through WSL");
         }
         return Item::limited(
             ID,
             TITLE,
-            "no NVIDIA driver; kernels run on the emulator",
+            "No NVIDIA driver: kernels run on the emulator",
             format!("with an NVIDIA GPU, install its driver (branch {LEAST_DRIVER} or later); {REMOTE}"),
         );
     };
@@ -110,8 +109,7 @@ fn version_in(text: &str) -> Option<String> {
 fn counters() -> Item {
     const ID: &str = "counters";
     const TITLE: &str = "GPU counters";
-    const FIX: &str =
-        "the emulator's counters serve instead; to read the GPU's, install Nsight Compute and put `ncu` in PATH";
+    const FIX: &str = "use the emulator's counters, or install Nsight Compute and put `ncu` in PATH to read the GPU's";
     const PERMISSION: &str = "NVreg_RestrictProfilingToAdminUsers=0";
     let Some(ncu) = ncu() else {
         return Item::limited(ID, TITLE, "Nsight Compute (ncu) was not found", FIX);

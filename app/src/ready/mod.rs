@@ -69,11 +69,22 @@ pub fn machine(data_dir: &Path, nvrtc: Option<&Path>) -> Vec<Item> {
     items
 }
 
+/// The operating system as people write it.
+fn system() -> &'static str {
+    match std::env::consts::OS {
+        "linux" => "Linux",
+        "macos" => "macOS",
+        "windows" => "Windows",
+        other => other,
+    }
+}
+
 fn processor() -> Item {
     const ID: &str = "cpu";
     const TITLE: &str = "Processor";
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let found = format!("{} {}, {cores} cores", std::env::consts::OS, std::env::consts::ARCH);
+    let cores = crate::amounts::counted(cores as u64, "core");
+    let found = format!("{}, {}, {cores}", system(), std::env::consts::ARCH);
     #[cfg(target_arch = "x86_64")]
     if !(std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")) {
         return Item::limited(
@@ -94,11 +105,11 @@ fn data_folder(data_dir: &Path) -> Item {
         .and_then(|()| tempfile::NamedTempFile::new_in(data_dir))
         .and_then(|mut file| std::io::Write::write_all(&mut file, b"lockstep"));
     match attempt {
-        Ok(()) => Item::fine(ID, TITLE, format!("writable: {}", data_dir.display())),
+        Ok(()) => Item::fine(ID, TITLE, format!("Writable: {}", data_dir.display())),
         Err(error) => Item::failed(
             ID,
             TITLE,
-            format!("cannot be written ({error}): {}", data_dir.display()),
+            format!("Cannot be written ({error}): {}", data_dir.display()),
             format!("make it writable, or set {} to a folder of yours", crate::paths::DATA_VARIABLE),
         ),
     }
@@ -122,13 +133,14 @@ fn compiler(data_dir: &Path, nvrtc: Option<&Path>) -> Vec<Item> {
             )];
         }
     };
-    let mut items = vec![Item::fine("nvrtc", "CUDA compiler", format!("{}: {}", found.origin, found.nvrtc.display()))];
+    let mut items =
+        vec![Item::fine("nvrtc", "CUDA compiler", format!("From {}: {}", found.origin, found.nvrtc.display()))];
     items.push(match found.include_dirs.first() {
         Some(dir) => Item::fine("headers", "CUDA headers", dir.display().to_string()),
         None => Item::limited(
             "headers",
             "CUDA headers",
-            "none beside the compiler; NVRTC 13.3 and later unpack their own, without mma.h",
+            "None beside the compiler. NVRTC 13.3 and later unpack their own, without mma.h",
             "run `lockstep setup --force` for all of them",
         ),
     });
@@ -137,7 +149,7 @@ fn compiler(data_dir: &Path, nvrtc: Option<&Path>) -> Vec<Item> {
         None => Item::limited(
             "disassembler",
             "Disassembler",
-            "nvdisasm was not found: no SASS listings",
+            "nvdisasm was not found, so there are no SASS listings",
             "run `lockstep setup --force`",
         ),
     });

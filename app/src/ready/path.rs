@@ -34,11 +34,11 @@ impl Path {
             }
             Path::Quick => {
                 "Start with the quiz and the exercise of days 1 to 4 (the Verify and Code It steps), go back to a lesson \
-                 only where you fail, and begin to read at day 5. Two weeks are realistic."
+                 only where you get stuck, and start reading at day 5. Two weeks are realistic."
             }
             Path::NoGpu => {
                 "Every day can be passed on the emulator, which runs the compiler's own output and counts what a GPU \
-                 would do. It gives no times of a GPU: where a day is about time, look at counters and at recorded runs."
+                 would do. It cannot measure GPU times: where a day is about time, look at counters and recorded runs."
             }
             Path::Spark => {
                 "Every day from week 1 on, and in weeks 2 and 4 the parts for this architecture as well: block-scaled \
@@ -119,7 +119,7 @@ pub fn recommend(items: &[Item], capability: Option<(u32, u32)>, answers: &Answe
     let experienced = asked >= ENOUGH_ANSWERS && right as f64 >= QUICK_SHARE * asked as f64;
     let path = match capability {
         None => {
-            because.push("No GPU was found that kernels could run on here, so they run on the emulator.".to_owned());
+            because.push("No GPU here can run kernels, so they run on the emulator.".to_owned());
             Path::NoGpu
         }
         Some((major, minor)) if major >= 12 => {
@@ -134,7 +134,7 @@ pub fn recommend(items: &[Item], capability: Option<(u32, u32)>, answers: &Answe
     if asked == 0 {
         because.push("You have not answered the questions yet; they set the pace.".to_owned());
     } else {
-        because.push(format!("{right} of {asked} answers were right at the first try."));
+        because.push(format!("{right} of {asked} answers were right on the first try."));
     }
     if experienced && path != Path::Quick {
         because.push(format!("You know the basics. {}", Path::Quick.what()));

@@ -15,7 +15,7 @@ impl Desk {
         };
         match self.versions.texts.get(&run.source) {
             Some(Some(text)) => Version::Text(text),
-            Some(None) => Version::None("The text of this run is not in the data folder any more."),
+            Some(None) => Version::None("The text of this run is no longer in the data folder."),
             None => Version::Unread(number),
         }
     }

@@ -320,12 +320,11 @@ impl Memory {
                 painter.rect_stroke(area, 2.0, Stroke::new(1.0, tokens.border_strong), StrokeKind::Outside);
             }
             let last = rect.right();
-            let text = match index {
-                0 => "cache line 1: 4 sectors of 32 bytes".to_owned(),
-                _ => format!("cache line {}", index + 1),
-            };
+            let short = format!("cache line {}", index + 1);
+            let whole = format!("{short}: 4 sectors of 32 bytes");
+            let texts: &[&str] = if index == 0 { &[whole.as_str(), short.as_str()] } else { &[short.as_str()] };
             let at = pos2((rect.left() + last) / 2.0, rect.bottom() + 2.0);
-            kit::small(painter, at, Align2::CENTER_TOP, text, tokens.text_faint);
+            kit::small_in(painter, at, Align2::CENTER_TOP, rect.width(), texts, tokens.text_faint);
         }
         for (lane, address) in model::lane_addresses(step) {
             for part in (0..bytes).step_by(4) {

@@ -151,9 +151,11 @@ impl Stage<'_> {
     }
 }
 
-fn arrow(painter: &Painter, tokens: &Tokens, from: Pos2, to: Pos2, text: &str) {
+fn arrow(painter: &Painter, tokens: &Tokens, from: Pos2, to: Pos2, texts: &[&str]) {
     painter.arrow(from, to - from, Stroke::new(1.5, tokens.accent));
-    kit::small(painter, from + vec2(space::M, (to.y - from.y) / 2.0), Align2::LEFT_CENTER, text, tokens.text_muted);
+    let at = from + vec2(space::M, (to.y - from.y) / 2.0);
+    let room = painter.clip_rect().right() - at.x;
+    kit::small_in(painter, at, Align2::LEFT_CENTER, room, texts, tokens.text_muted);
 }
 
 impl Visualization for CompilePipeline {
@@ -198,7 +200,11 @@ impl Visualization for CompilePipeline {
         };
         let number = line.number;
         let source = vec![line.text.clone()];
-        let empty = if read.has_sass { "none of its own" } else { "no disassembler is installed: see PTX & SASS" };
+        let empty = if read.has_sass {
+            "none of its own"
+        } else {
+            "No disassembler is installed. PTX & SASS offers to install one."
+        };
         let stages = [
             Stage { title: format!("CUDA C++, line {number}"), rows: &source, empty: "" },
             Stage {
@@ -207,7 +213,10 @@ impl Visualization for CompilePipeline {
                 empty: "none of its own",
             },
             Stage {
-                title: format!("SASS for {}: {}", read.arch, kit::plural(line.sass.len(), "instruction")),
+                title: match read.has_sass {
+                    true => format!("SASS for {}: {}", read.arch, kit::plural(line.sass.len(), "instruction")),
+                    false => format!("SASS for {}", read.arch),
+                },
                 rows: &line.sass,
                 empty,
             },
@@ -215,14 +224,17 @@ impl Visualization for CompilePipeline {
         let height = stages.iter().map(Stage::height).sum::<f32>() + 2.0 * GAP;
         let canvas = self.line.canvas(ui, vec2(ui.available_width(), height), &words, count);
         let mut top = canvas.rect.top();
-        let made_by = ["NVRTC compiles", "the assembler picks registers and machine instructions"];
+        let made_by: [&[&str]; 2] = [
+            &["NVRTC compiles"],
+            &["the assembler picks registers and machine instructions", "the assembler makes machine code"],
+        ];
         for (index, stage) in stages.iter().enumerate() {
             let rect = Rect::from_min_size(pos2(canvas.rect.left(), top), vec2(canvas.rect.width(), stage.height()));
             stage.paint(&canvas.painter, tokens, rect);
             top = rect.bottom() + GAP;
-            if let Some(text) = made_by.get(index) {
+            if let Some(texts) = made_by.get(index) {
                 let from = pos2(canvas.rect.left() + 24.0, rect.bottom() + 3.0);
-                arrow(&canvas.painter, tokens, from, from + vec2(0.0, GAP - 6.0), text);
+                arrow(&canvas.painter, tokens, from, from + vec2(0.0, GAP - 6.0), texts);
             }
         }
         let mut action = None;

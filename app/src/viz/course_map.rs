@@ -7,14 +7,14 @@ use crate::theme::{self, Tokens, font_size, radius, space};
 use crate::widgets::plot_kit;
 use curriculum::store::Progress;
 use curriculum::{Course, Unit, map};
-use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, StrokeKind, Ui, vec2};
+use egui::{Align, Color32, FontId, Painter, Rect, Stroke, StrokeKind, Ui, vec2};
 use gpu_core::emulator::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-const NODE: f32 = 28.0;
+const NODE: f32 = 36.0;
 const GAP: f32 = 16.0;
-const MOST_WIDTH: f32 = 190.0;
+const MOST_WIDTH: f32 = 210.0;
 
 static EMBEDDED: LazyLock<Course> = LazyLock::new(Course::embedded);
 
@@ -142,17 +142,24 @@ fn paint_node(
     };
     painter.rect_stroke(rect, radius::SMALL, stroke, StrokeKind::Inside);
     let mark = if standing == Standing::Done { "✔ " } else { "" };
-    let mut text = format!("{mark}{}", name(unit));
-    let font = FontId::proportional(font_size::SMALL);
-    let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), tokens.text).size().x;
-    let room = rect.width() - 2.0 * space::S;
-    if width(&text) > room {
-        while !text.is_empty() && width(&format!("{text}…")) > room {
-            text.pop();
+    let text = format!("{mark}{}", name(unit));
+    // A long name has two lines, then smaller letters, and then its title alone, before it is cut.
+    let lay_out = |text: &str, size: f32| {
+        let font = FontId::proportional(size);
+        let mut job = egui::text::LayoutJob::simple(text.to_owned(), font, tokens.text, rect.width() - 2.0 * space::XS);
+        job.wrap.max_rows = 2;
+        job.halign = Align::Center;
+        painter.layout_job(job)
+    };
+    let small = font_size::SMALL - 1.5;
+    let mut galley = lay_out(&text, font_size::SMALL);
+    for (text, size) in [(text.as_str(), small), (unit.title.as_str(), small)] {
+        if galley.elided {
+            galley = lay_out(text, size);
         }
-        text.push('…');
     }
-    painter.text(rect.center(), Align2::CENTER_CENTER, text, font, tokens.text);
+    let place = egui::pos2(rect.center().x, rect.center().y - galley.size().y / 2.0);
+    painter.galley(place, galley, tokens.text);
 }
 
 impl Visualization for CourseMap {
@@ -216,7 +223,7 @@ impl Visualization for CourseMap {
         let practice = match practice.len() {
             0 => String::new(),
             _ => format!(
-                " To practise: {}.",
+                " To practice: {}.",
                 practice.iter().map(|unit| unit.title.as_str()).collect::<Vec<_>>().join(", ")
             ),
         };
@@ -240,7 +247,7 @@ mod tests {
         let tiling = units.iter().position(|unit| unit.address.contains("tiling")).unwrap();
         viz.unit.jump(tiling);
         let words = viz.describe(&VizInput::default());
-        assert!(words.contains("builds on 1.5") && words.contains("To practise:"), "{words}");
+        assert!(words.contains("builds on 1.5") && words.contains("To practice:"), "{words}");
 
         let mut progress = Progress::default();
         let day = EMBEDDED.unit("week1/day1").unwrap();

@@ -168,7 +168,7 @@ impl DecodeTimeline {
             }
         });
         let text =
-            "Modelled. The figures it starts with were measured on one H200 in November 2026; change any of them.";
+            "Modeled. The figures it starts with were measured on one H200 in November 2026; change any of them.";
         ui.label(egui::RichText::new(text).small().color(theme::tokens(ui).text_muted));
     }
 
@@ -266,10 +266,10 @@ fn paint_piece(painter: &Painter, tokens: &Tokens, rect: Rect, piece: &Piece, fo
     let galley = painter.layout_no_wrap(
         piece.name.to_owned(),
         egui::FontId::proportional(theme::font_size::SMALL),
-        tokens.on_lane,
+        kit::on_fill(tokens, color),
     );
     if galley.size().x + 6.0 < moving.width() {
-        painter.galley(moving.center() - galley.size() / 2.0, galley, tokens.on_lane);
+        painter.galley(moving.center() - galley.size() / 2.0, galley, kit::on_fill(tokens, color));
     }
     if focus {
         painter.rect_stroke(rect, 1.0, egui::Stroke::new(2.5, tokens.lane_focus), egui::StrokeKind::Inside);

@@ -95,7 +95,7 @@ impl FpBits {
             changed |= ui.button("Go to my number").clicked();
         });
         ui.horizontal_wrapped(|ui| {
-            ui.selectable_value(&mut self.view, View::Neighbours, "Neighbours");
+            ui.selectable_value(&mut self.view, View::Neighbours, "Neighbors");
             ui.selectable_value(&mut self.view, View::Formats, "All seven formats");
             let text = format!("All {} codes", landing::codes(self.format()));
             let button = egui::Button::selectable(self.view == View::Codes, text);
@@ -137,7 +137,7 @@ impl FpBits {
             let focus = response.has_focus() || response.hovered();
             let stroke = if focus { Stroke::new(2.0, tokens.text) } else { Stroke::new(1.0, color) };
             ui.painter().rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
-            let color = if is_set { tokens.on_lane } else { tokens.text };
+            let color = if is_set { kit::on_fill(tokens, color) } else { tokens.text };
             let font = FontId::monospace(font_size::BODY);
             ui.painter().text(rect.center(), Align2::CENTER_CENTER, u8::from(is_set), font, color);
             if response.on_hover_text(name).clicked() {

@@ -8,7 +8,7 @@ use super::values::{self, number};
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
-use egui::{Painter, Rect, Stroke, StrokeKind, Ui, vec2};
+use egui::{Align2, Painter, Rect, Stroke, StrokeKind, Ui, vec2};
 use gpu_core::emulator::Trace;
 use gpu_core::formats::{Format, Given, Layout};
 
@@ -101,11 +101,12 @@ impl GroupQuantization {
             let origin = canvas.rect.min + vec2(0.0, index as f32 * each + HEAD);
             values::grid(origin, ROWS, COLUMNS, cell)
         };
-        let title = |index: usize, text: &str| {
-            values::title(painter, tokens, cells(index).origin - vec2(0.0, 3.0), text);
+        let title = |index: usize, texts: &[&str]| {
+            let at = cells(index).origin - vec2(0.0, 3.0);
+            kit::small_in(painter, at, Align2::LEFT_BOTTOM, canvas.rect.width(), texts, tokens.text);
         };
         let largest = values.iter().fold(1e-12_f64, |most, x| most.max(x.abs()));
-        title(0, "the values");
+        title(0, &["the values"]);
         paint(painter, tokens, &cells(0), chosen, COLUMNS, |at| values::heat(tokens, values[at] / largest));
         let stored: Vec<(Stored, String)> =
             self.shares().into_iter().map(|(share, name)| (self.stored(values, share), name)).collect();
@@ -114,7 +115,9 @@ impl GroupQuantization {
         let worst = (0..values.len()).map(|at| error(&stored[0].0, at)).fold(1e-12, f64::max);
         for (index, (stored, name)) in stored.iter().enumerate() {
             let share = 100.0 * error_share(values, &stored.values);
-            title(index + 1, &format!("error with {name}: {share:.1} % of the values"));
+            let whole = format!("error with {name}: {share:.1} % of the values");
+            let short = format!("{name}: error of {share:.1} %");
+            title(index + 1, &[whole.as_str(), short.as_str()]);
             let group = if stored.layout.axis.is_none() { COLUMNS } else { stored.layout.group };
             paint(painter, tokens, &cells(index + 1), chosen, group, |at| {
                 // The root, so that small errors are seen beside large ones.

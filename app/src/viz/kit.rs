@@ -223,6 +223,14 @@ pub fn small(painter: &Painter, at: Pos2, align: Align2, text: impl ToString, co
     painter.text(at, align, text, FontId::proportional(font_size::SMALL), color)
 }
 
+/// The first of these texts that `room` points have place for, else the last: for what is wordier where there is room.
+pub fn small_in(painter: &Painter, at: Pos2, align: Align2, room: f32, texts: &[&str], color: Color32) -> Rect {
+    let font = FontId::proportional(font_size::SMALL);
+    let fits = |text: &&&str| painter.layout_no_wrap((**text).to_owned(), font.clone(), color).size().x <= room;
+    let text = texts.iter().find(fits).or(texts.last()).copied().unwrap_or_default();
+    small(painter, at, align, text, color)
+}
+
 /// Lets the viewer choose between the learner's run and the example, and says what the run was. Returns the input that
 /// was chosen.
 pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a> {
@@ -438,17 +446,24 @@ pub fn code_line_ui(ui: &mut Ui, text: &str) -> Response {
     shown.response
 }
 
+/// The colour for letters on a fill: the one of the two that stands out more.
+pub fn on_fill(tokens: &Tokens, fill: Color32) -> Color32 {
+    let light = |color: Color32| {
+        let [r, g, b, _] = egui::Rgba::from(color).to_array();
+        0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05
+    };
+    let (dark, of) = (tokens.on_lane, light(fill));
+    if of / light(dark) >= light(Color32::WHITE) / of { dark } else { Color32::WHITE }
+}
+
 /// The picture in words, under it.
 pub fn caption_ui(ui: &mut Ui, words: &str) {
     let tokens = theme::tokens(ui);
     ui.add_space(space::XXS);
     // Hidden from screen readers: the picture itself says the same.
-    let galley = ui.painter().layout(
-        words.to_owned(),
-        FontId::proportional(font_size::BODY),
-        tokens.text,
-        ui.available_width().min(theme::PROSE_WIDTH * 1.3),
-    );
+    let mut job = crate::widgets::sentence::job(ui, words, tokens.text);
+    job.wrap.max_width = ui.available_width().min(theme::PROSE_WIDTH * 1.3);
+    let galley = ui.painter().layout_job(job);
     let (rect, _) = ui.allocate_exact_size(galley.size(), Sense::hover());
     ui.painter().galley(rect.min, galley, tokens.text);
 }

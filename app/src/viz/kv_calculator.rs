@@ -147,7 +147,8 @@ impl KvCalculator {
         paint_memory(painter, tokens, Rect::from_min_size(pos2(left, y), vec2(room, BAR - 4.0)), &self.now());
         y += BAR + space::XL;
         let at = pos2(left, y - 3.0);
-        kit::small(painter, at, Align2::LEFT_BOTTOM, "cache and least time of a step, by formats", tokens.text);
+        let titles = ["cache and least time of a step, by formats", "cache, least time of a step"];
+        kit::small_in(painter, at, Align2::LEFT_BOTTOM, room, &titles, tokens.text);
         let most =
             pairs.iter().map(|(k, v)| self.sizes(STORES[*k].1, STORES[*v].1, self.tokens()).cache).fold(1.0, f64::max);
         for (k, v) in &pairs {
@@ -155,7 +156,8 @@ impl KvCalculator {
             let is_now = (*k, *v) == (self.k, self.v);
             let name = if k == v { STORES[*k].0.to_owned() } else { format!("{} / {}", STORES[*k].0, STORES[*v].0) };
             label(y + BAR / 2.0, &name, is_now);
-            let bar_room = room * 0.62;
+            // The longest bar leaves its words their place.
+            let bar_room = (room * 0.62).min(room - 112.0).max(24.0);
             let bar = Rect::from_min_size(
                 pos2(left, y + 4.0),
                 vec2((bar_room * (sizes.cache / most) as f32).max(1.0), BAR - 8.0),
@@ -253,7 +255,7 @@ fn paint_memory(painter: &Painter, tokens: &Tokens, bar: Rect, sizes: &Sizes) {
     for (rect, name, color) in [(weights, "weights", tokens.series[5]), (cache, "cache", tokens.lane_focus)] {
         painter.rect_filled(rect, 2.0, color);
         if rect.width() > 50.0 {
-            kit::small(painter, rect.center(), Align2::CENTER_CENTER, name, tokens.on_lane);
+            kit::small(painter, rect.center(), Align2::CENTER_CENTER, name, kit::on_fill(tokens, color));
         }
     }
     let end = x(sizes.memory);

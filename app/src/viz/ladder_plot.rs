@@ -6,9 +6,9 @@ mod recorded;
 use super::kit;
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
-use crate::theme::{self, Tokens, space};
+use crate::theme::{self, Tokens, font_size, space};
 use crate::widgets::plot_kit;
-use egui::{Align2, Rect, Stroke, Ui, pos2, vec2};
+use egui::{Align2, FontId, Rect, Stroke, Ui, pos2, vec2};
 use gpu_core::bench::BenchReport;
 use gpu_core::emulator::Trace;
 use recorded::{Figure, Recorded};
@@ -59,10 +59,11 @@ impl LadderPlot {
         let x = |flops: f64| left + room * (flops / fastest) as f32;
         let chosen = self.rung.within(rungs.len());
         let mut y = canvas.rect.top();
+        let mut values = Vec::new();
         for (index, rung) in rungs.iter().enumerate() {
             let row = Rect::from_min_size(pos2(left, y), vec2(room, ROW - 6.0));
             let color = if index == chosen { tokens.lane_focus } else { tokens.series[0] };
-            bar(painter, tokens, row, x(rung.flops_per_s), color, rung.flops_per_s);
+            values.push(bar(painter, row, x(rung.flops_per_s), color, rung.flops_per_s));
             name(
                 painter,
                 tokens,
@@ -75,7 +76,7 @@ impl LadderPlot {
         }
         if let Some(own) = own {
             let row = Rect::from_min_size(pos2(left, y), vec2(room, ROW - 6.0));
-            bar(painter, tokens, row, x(own.flops_per_s), tokens.measured, own.flops_per_s);
+            values.push(bar(painter, row, x(own.flops_per_s), tokens.measured, own.flops_per_s));
             name(painter, tokens, pos2(left - space::S, row.center().y), label, "your kernel", true);
             y += ROW;
         }
@@ -84,6 +85,13 @@ impl LadderPlot {
             plot_kit::dashed(painter, pos2(x(library), canvas.rect.top()), pos2(x(library), y), line);
             let text = format!("{} {}", ladder.library_name(), plot_kit::si(library, "FLOP/s"));
             kit::small(painter, pos2(x(library) + 2.0, y + 2.0), Align2::RIGHT_TOP, text, tokens.text_muted);
+        }
+        // After the library's line, which would cross them.
+        for (at, text) in values {
+            let galley = painter.layout_no_wrap(text, FontId::proportional(font_size::SMALL), tokens.text);
+            let place = Rect::from_min_size(at - vec2(0.0, galley.size().y / 2.0), galley.size());
+            painter.rect_filled(place.expand2(vec2(2.0, 0.0)), 0.0, tokens.inset);
+            painter.galley(place.min, galley, tokens.text);
         }
         let Some(pos) = canvas.response.hover_pos() else { return };
         let row = ((pos.y - canvas.rect.top()) / ROW) as usize;
@@ -108,11 +116,11 @@ fn name(painter: &egui::Painter, tokens: &Tokens, at: egui::Pos2, room: f32, tex
     kit::small(painter, at, Align2::RIGHT_CENTER, short, color);
 }
 
-fn bar(painter: &egui::Painter, tokens: &Tokens, row: Rect, end: f32, color: egui::Color32, flops_per_s: f64) {
+/// A bar, and the place and words of its value.
+fn bar(painter: &egui::Painter, row: Rect, end: f32, color: egui::Color32, flops_per_s: f64) -> (egui::Pos2, String) {
     let filled = Rect::from_min_max(row.min, pos2(end.max(row.left() + 1.0), row.bottom()));
     painter.rect_filled(filled, 2.0, color);
-    let text = plot_kit::si(flops_per_s, "FLOP/s");
-    kit::small(painter, pos2(filled.right() + space::XS, row.center().y), Align2::LEFT_CENTER, text, tokens.text);
+    (pos2(filled.right() + space::XS, row.center().y), plot_kit::si(flops_per_s, "FLOP/s"))
 }
 
 /// What the learner's kernel reached, at the size that comes closest to the ladder's.

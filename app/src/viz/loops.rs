@@ -193,8 +193,12 @@ impl Loops {
         if bars.is_empty() {
             return;
         }
-        let title = "share of the accesses that must fetch a line, for each order (counted)";
-        kit::small(painter, pos2(rect.left(), top), Align2::LEFT_TOP, title, tokens.text);
+        let titles = [
+            "share of the accesses that must fetch a line, for each order (counted)",
+            "accesses that must fetch a line (counted)",
+        ];
+        let at = pos2(rect.left(), top);
+        kit::small_in(painter, at, Align2::LEFT_TOP, rect.width(), &titles, tokens.text);
         let most = bars.iter().map(|(_, share)| *share).fold(1.0, f64::max);
         for (index, (name, share)) in bars.iter().enumerate() {
             let y = top + TITLE + index as f32 * BAR;

@@ -84,7 +84,10 @@ impl Matrix {
     }
 
     pub fn title(&self, painter: &Painter, tokens: &Tokens, text: &str) {
-        kit::small(painter, self.origin - vec2(0.0, 3.0), Align2::LEFT_BOTTOM, text, tokens.text);
+        // A title is as wide as its matrix, or the next one's would run into it: then its name alone.
+        let name = text.split([',', ':']).next().unwrap_or(text);
+        let at = self.origin - vec2(0.0, 3.0);
+        kit::small_in(painter, at, Align2::LEFT_BOTTOM, self.outer().width() + 16.0, &[text, name], tokens.text);
     }
 
     /// Paints every element; `tile` is rows and columns of the tiles whose borders are drawn.

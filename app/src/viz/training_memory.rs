@@ -150,8 +150,10 @@ impl TrainingMemory {
                 painter.rect_stroke(frame, 0.0, stroke, egui::StrokeKind::Outside);
             }
             if below > memory {
-                let top = pos2(x + step / 2.0, area.top() + 2.0);
-                kit::small(painter, top, Align2::CENTER_TOP, "✖", tokens.fail);
+                let top = pos2(x + step / 2.0, area.top() + 9.0);
+                // On a disc of its own: red on a bar can hardly be seen.
+                painter.circle_filled(top, 7.5, tokens.panel);
+                kit::small(painter, top, Align2::CENTER_CENTER, "✖", tokens.fail);
             }
             let label = pos2(x + step / 2.0, area.bottom() + 2.0);
             kit::small(painter, label, Align2::CENTER_TOP, 1 << at, tokens.text_muted);
@@ -167,6 +169,7 @@ impl TrainingMemory {
 }
 
 fn choose(ui: &mut Ui, name: &str, value: &mut usize, options: &[&str]) {
+    values::keep_with_next(ui, name, 118.0);
     ui.label(name);
     let shown = egui::ComboBox::from_id_salt(name).width(110.0).selected_text(options[*value]).show_ui(ui, |ui| {
         for (index, option) in options.iter().enumerate() {
@@ -191,7 +194,7 @@ fn paint_bar(painter: &Painter, tokens: &Tokens, bar: Rect, bill: &Bill, memory:
         let piece = Rect::from_x_y_ranges(x(before)..=x(before + value), bar.y_range());
         painter.rect_filled(piece, 0.0, color);
         if piece.width() > 8.0 * name.len() as f32 {
-            kit::small(painter, piece.center(), Align2::CENTER_CENTER, name, tokens.on_lane);
+            kit::small(painter, piece.center(), Align2::CENTER_CENTER, name, kit::on_fill(tokens, color));
         }
         before += value;
     }

@@ -118,16 +118,20 @@ pub fn count(ui: &mut Ui, name: &str, value: &mut usize, range: RangeInclusive<u
 
 fn named(ui: &mut Ui, name: &str, edit: egui::DragValue<'_>) -> bool {
     const VALUE: f32 = 56.0;
+    keep_with_next(ui, name, VALUE);
+    let label = ui.label(name);
+    ui.add(edit).labelled_by(label.id).changed()
+}
+
+/// Breaks a wrapping row before a name whose control, so many points wide, would not fit behind it.
+pub fn keep_with_next(ui: &mut Ui, name: &str, control: f32) {
     let font = egui::TextStyle::Body.resolve(ui.style());
-    let wanted = ui.painter().layout_no_wrap(name.to_owned(), font, Color32::TRANSPARENT).size().x + VALUE;
-    // A line breaks before the name, not between it and its value.
+    let wanted = ui.painter().layout_no_wrap(name.to_owned(), font, Color32::TRANSPARENT).size().x + control;
     if ui.available_size_before_wrap().x < wanted && ui.cursor().left() > ui.min_rect().left() + space::XL {
         ui.end_row();
         // Else the name would be at the top of a row that its value makes higher.
         ui.set_row_height(ui.spacing().interact_size.y);
     }
-    let label = ui.label(name);
-    ui.add(edit).labelled_by(label.id).changed()
 }
 
 /// Normally distributed numbers with mean 0 and spread 1, the same on every call.

@@ -71,7 +71,7 @@ impl Drawing {
     /// What in it cannot be drawn, for its author.
     pub fn read(svg: &str) -> Result<Self, String> {
         if let Some(unknown) = COLOR.captures_iter(svg).find(|found| !NAMES.contains(&&found[1])) {
-            return Err(format!("there is no colour `{}`; there are: {}", &unknown[1], NAMES.join(", ")));
+            return Err(format!("there is no color `{}`; there are: {}", &unknown[1], NAMES.join(", ")));
         }
         let document = roxmltree::Document::parse(svg).map_err(|error| format!("no SVG: {error}"))?;
         let root = document.root_element();
@@ -125,7 +125,7 @@ impl Words {
             return Err(format!("the words `{text}` need a font-size from 6 to 40"));
         };
         let Some(color) = named(inherited("fill").unwrap_or("var(--text)")) else {
-            return Err(format!("the words `{text}` need a named colour, as in fill=\"var(--text, #1a1f28)\""));
+            return Err(format!("the words `{text}` need a named color, as in fill=\"var(--text, #1a1f28)\""));
         };
         let anchor = match inherited("text-anchor") {
             Some("middle") => egui::Align::Center,
@@ -247,10 +247,10 @@ mod tests {
             ("a".to_owned(), "no SVG"),
             (svg("<text x=\"1\" y=\"1\">a</text>"), "font-size"),
             (svg("<text font-size=\"9\" y=\"1\">a</text>"), "an x and a y"),
-            (svg("<text font-size=\"9\" x=\"1\" y=\"1\" fill=\"red\">a</text>"), "named colour"),
+            (svg("<text font-size=\"9\" x=\"1\" y=\"1\" fill=\"red\">a</text>"), "named color"),
             (svg("<text font-size=\"9\" x=\"1\" y=\"1\">a<tspan>b</tspan></text>"), "one <text> for each"),
             (svg("<g transform=\"scale(2)\"><text font-size=\"9\" x=\"1\" y=\"1\">a</text></g>"), "turned"),
-            (svg("<rect fill=\"var(--pink)\"/>"), "no colour `pink`"),
+            (svg("<rect fill=\"var(--pink)\"/>"), "no color `pink`"),
             (svg("").replace("0 0 40 20", "0 0 4000 20"), "at most"),
         ] {
             let problem = Drawing::read(&wrong).expect_err(&wrong);

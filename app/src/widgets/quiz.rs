@@ -235,7 +235,7 @@ impl QuestionState {
             }
         };
         if is_choice(question) && self.wrong > 0 && self.chosen == self.refused {
-            self.problem = Some("That is your last answer: change it first.".to_owned());
+            self.problem = Some("You gave this answer last time. Change it first.".to_owned());
             return;
         }
         if let Kind::Predict { run, .. } = &question.kind {
@@ -329,7 +329,7 @@ fn question_ui(
                         (false, false) => ("✖ missed", tokens.fail),
                     };
                     ui.label(RichText::new(mark).small().color(color))
-                        .on_hover_text("The first answer counts; missed questions come back for review.");
+                        .on_hover_text("The first answer counts. Missed questions come back for review.");
                 });
             }
         });
@@ -378,11 +378,11 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Show the answer").on_hover_text("Shows the answer; no more tries after that").clicked() {
+        if ui.button("Show the answer").on_hover_text("Shows the answer. No more tries after that").clicked() {
             state.opened = true;
         }
         if is_choice(question) {
-            let words = "or try once more; then it is shown.";
+            let words = "or try once more. After that it is shown.";
             ui.label(RichText::new(words).small().color(tokens.text_muted));
         }
     });

@@ -10,7 +10,7 @@ mod shown;
 pub use shown::Runs;
 
 use crate::theme;
-use crate::widgets::plot_kit;
+use crate::widgets::{plot_kit, sentence};
 use chart::Chart;
 use csv::csv;
 use egui::{RichText, Ui};
@@ -175,14 +175,14 @@ pub fn controls_ui(ui: &mut Ui, state: &mut TimingPlotState, runs: &Runs) {
         });
         plot_kit::name_choice(&combo.response, "Quantity", measure.title());
         if runs.cases().len() > 1 {
-            let combo = egui::ComboBox::from_id_salt("case").selected_text(case).show_ui(ui, |ui| {
+            let combo = egui::ComboBox::from_id_salt("case").selected_text(sentence::numbers(case)).show_ui(ui, |ui| {
                 for option in runs.cases() {
-                    ui.selectable_value(&mut state.case, Some(option.clone()), option);
+                    ui.selectable_value(&mut state.case, Some(option.clone()), sentence::numbers(option));
                 }
             });
             plot_kit::name_choice(&combo.response, "Size", case);
         } else {
-            ui.label(RichText::new(case).color(theme::tokens(ui).text_muted));
+            ui.label(RichText::new(sentence::numbers(case)).color(theme::tokens(ui).text_muted));
         }
         crate::widgets::tick::checkbox(ui, &mut state.log, "Log").on_hover_text("Logarithmic axis");
     });

@@ -37,7 +37,7 @@ fn questions_come_one_at_a_time_with_the_score_and_a_way_to_each() {
     harness.get_by_label("Question 1");
     click(&mut harness, "Writing past the end of `c`");
     click(&mut harness, "Check answer");
-    harness.get_by_label("1 of 5 answered, 1 right at the first try");
+    harness.get_by_label("1 of 5 answered, 1 right on the first try");
     harness.get_by_label("Go to question 1, right");
     click(&mut harness, "Next question ›");
     harness.get_by_label("Question 2");
@@ -311,7 +311,7 @@ fn answers_are_kept_with_what_they_were_told() {
     assert!(has("Threads 1000 to 1023 would write out of bounds."), "the last answer and what it was told");
     assert!(has("That is how many are launched.") && has("That is column-major order."));
     assert!(has("You predicted 32, this machine measured 4."));
-    assert!(has("5 of 5 answered, 0 right at the first try"));
+    assert!(has("5 of 5 answered, 0 right on the first try"));
     assert_eq!(harness.get_by_label_contains("Answer to: How many threads").value().as_deref(), Some("1,024 threads"));
     // What a run told cannot be tried again; the other three can.
     assert!(!has("Run and compare") && !has("Predict again"));
@@ -345,7 +345,7 @@ fn the_answer_is_told_after_the_second_wrong_one() {
     let told = ["Answer: Writing past", "Threads 1000 to 1023", "24 threads too many"];
     assert!(told.iter().all(|text| !has(&harness, text)), "the first one tells only what is wrong with it");
     click(&mut harness, "Try again");
-    assert!(has(&harness, "That is your last answer"), "the same again is no try");
+    assert!(has(&harness, "You gave this answer last time"), "the same again is no try");
     assert!(!has(&harness, "Answer: Writing past"));
     shots.shot("quiz_once_wrong-dark", &mut harness);
     click(&mut harness, "Uncoalesced stores");

@@ -105,7 +105,7 @@ fn a_prediction_is_marked_on_the_day_that_asked() {
     };
     assert_eq!(answered(&window, &ids[0]), Some(true), "the day that asked is answered");
     assert_eq!(answered(&window, &ids[1]), None, "the day that is open is not");
-    let score = |window: &Window| window.has(" answered, 1 right at the first try");
+    let score = |window: &Window| window.has(" answered, 1 right on the first try");
     window.key(Modifiers::COMMAND, Key::Num5);
     assert!(!score(&window), "day 5 shows no answer");
     window.harness.state_mut().command(Command::OpenDay(ids[0].clone()));
@@ -147,7 +147,7 @@ fn a_prediction_is_reviewed_by_a_run() {
     assert!(window.app().state.is_running(), "{:?}", window.app().state.log.last());
     window.engine.0.borrow_mut().answer(bench_of_sectors("n = 65536", 4));
     window.settle();
-    assert!(window.has("1 of 1 answered, 1 right at the first try"));
+    assert!(window.has("1 of 1 answered, 1 right on the first try"));
     let progress = &window.app().state.progress;
     let answer = &progress.days[&day.id].answers["predict-sectors"];
     assert_eq!((answer.correct, answer.tries), (true, 2));

@@ -45,7 +45,7 @@ fn a_second_key_follows_the_first_and_is_not_typed() {
     // Neither a wrong key nor taking it back types anything or stays.
     lead(&mut window);
     second(&mut window, Key::Z, "z");
-    assert!(window.has("Ctrl+K Z is no command"));
+    assert!(window.has("Ctrl+K Z is not a command"));
     lead(&mut window);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!window.has("Move Pane"));

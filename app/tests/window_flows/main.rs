@@ -140,11 +140,11 @@ fn hints_come_one_by_one_and_the_solution_asks_first() {
     assert!(window.has("Show the solution?"));
     window.click("Show it");
     assert!(window.app().state.is_in_sight(Pane::Solution));
-    window.click("Put into the editor");
+    window.click("Open our solution in the editor");
     assert_eq!(window.text(), window_support::solution(), "the plain one first");
     window.do_command(Command::Do(Action::ShowSolution));
     window.click("Fast");
-    window.click("Put into the editor");
+    window.click("Open our solution in the editor");
     assert_eq!(window.text(), window_support::reference());
     window.key(Modifiers::COMMAND, Key::Z);
     assert_eq!(window.text(), window_support::solution());

@@ -188,7 +188,7 @@ fn wrong_case<'c>(jury: &Jury<'_>, exercise: &'c Exercise, kernel: &Kernel) -> R
         return Err("one head comment `// rejected for: <diagnosis>` is missing".to_owned());
     };
     if !HINT_KEYS.contains(&fault) {
-        return Err(format!("`{fault}` is no diagnosis; there are: {}", HINT_KEYS.join(", ")));
+        return Err(format!("`{fault}` is not a diagnosis; there are: {}", HINT_KEYS.join(", ")));
     }
     let leads: Vec<String> = declared(&kernel.text, "leads to").into_iter().map(str::to_owned).collect();
     if leads.is_empty() {

@@ -47,7 +47,7 @@ pub fn run(args: &Args, _: &Places) -> Done {
         None => gpu_arch()?,
     };
     let arch =
-        Arch::parse(&name).ok_or_else(|| usage(format!("`{name}` is no architecture; write it as in `sm_90a`")))?;
+        Arch::parse(&name).ok_or_else(|| usage(format!("`{name}` is not an architecture; write it as in `sm_90a`")))?;
     let probes = instruction_check::probes(arch);
     let wanted = |probe: &Probe| {
         args.only.as_ref().is_none_or(|only| probe.name.contains(only.as_str()))

@@ -94,7 +94,7 @@ pub fn sizes(list: &[String]) -> Result<Size, Failure> {
             let value: i64 = value
                 .replace('_', "")
                 .parse()
-                .map_err(|_| usage(format!("`{value}` is no whole number: write --size {name}=1000")))?;
+                .map_err(|_| usage(format!("`{value}` is not a whole number: write --size {name}=1000")))?;
             Ok((name.to_owned(), value))
         })
         .collect()
@@ -114,7 +114,7 @@ pub fn set_constant(source: &str, setting: &str) -> Result<String, Failure> {
         digits.parse::<f64>().is_ok_and(f64::is_finite) || text.parse::<f64>().is_ok_and(f64::is_finite)
     };
     if let Some(odd) = values.iter().find(|value| !is_number(value)) {
-        return Err(usage(format!("`{odd}` is no number that a constant can be set to")));
+        return Err(usage(format!("`{odd}` is not a number that a constant can be set to")));
     }
     constants::set(source, name, &values).map_err(usage)
 }

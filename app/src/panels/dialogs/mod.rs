@@ -55,7 +55,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
             screen,
             "Import another computer's state?",
             "Texts, progress and settings are replaced by those of the file that you choose next; what is there now is \
-             kept in the folder `aside` of the data folder. Run histories are joined.",
+             kept in the folder `aside` of the data folder. Run histories are merged.",
             "Choose the file…",
         ),
         Dialog::ConfirmScript { file, confined } => {
@@ -153,7 +153,7 @@ fn quit(ui: &mut Ui, screen: &mut Screen<'_>) {
             screen.send(Command::Do(Action::ExportKernel));
         }
     }
-    buttons(ui, screen, "Close all the same", Command::ConfirmDialog);
+    buttons(ui, screen, "Close anyway", Command::ConfirmDialog);
 }
 
 /// What an imported state would have run: one by one, and nothing of it unless it is ticked.
@@ -177,7 +177,7 @@ fn programs(ui: &mut Ui, screen: &mut Screen<'_>, offered: &[(Offered, bool)]) {
             ui.add_space(space::S);
         }
     });
-    buttons(ui, screen, "Use what is ticked", Command::ConfirmDialog);
+    buttons(ui, screen, "Use the ticked ones", Command::ConfirmDialog);
 }
 
 /// Everybody who learns on this machine has texts and progress of their own.
@@ -248,14 +248,14 @@ fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
     if enter {
         screen.send(Command::ConfirmDialog);
     }
-    ui.label(RichText::new("Enter goes there, Escape closes").small().color(t.text_muted));
+    ui.label(RichText::new("Enter goes there. Escape closes.").small().color(t.text_muted));
 }
 
 fn rename(ui: &mut Ui, screen: &mut Screen<'_>, old: &str, new: &str) {
     set_width(ui, 360.0);
     title(ui, "Rename");
     let places = screen.state.desk().map_or(0, |desk| names::occurrences(desk.editor.text(), old).len());
-    let text = format!("`{old}` is in {} of this text.", parts::counted(places as u64, "place"));
+    let text = format!("`{old}` appears in {} of this text.", parts::counted(places as u64, "place"));
     ui.label(sentence::job(ui, &text, theme::tokens(ui).text_muted));
     let Line { response, typed, enter } = line_edit(ui, new, "New name", "");
     if screen.memory.dialog_opens {
@@ -290,9 +290,18 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
                 parts::caption(ui, menu.title());
                 ui.end_row();
                 for action in actions {
-                    let shortcuts = action.info().shortcuts.iter();
-                    let keys: Vec<String> = shortcuts.map(|shortcut| keys_text(ui.ctx(), shortcut)).collect();
-                    ui.label(RichText::new(keys.join(" or ")).monospace());
+                    ui.horizontal(|ui| {
+                        ui.spacing_mut().item_spacing.x = space::XS;
+                        for (index, shortcut) in action.info().shortcuts.iter().enumerate() {
+                            if index > 0 {
+                                ui.label(RichText::new("or").small().color(t.text_muted));
+                            }
+                            // Two keys, one after the other, are two caps.
+                            for cap in keys_text(ui.ctx(), shortcut).split(' ') {
+                                parts::key_cap(ui, cap);
+                            }
+                        }
+                    });
                     ui.label(action.info().text).on_hover_text(action.info().tooltip);
                     if explains {
                         ui.label(RichText::new(action.info().tooltip).small().color(t.text_muted));
@@ -309,7 +318,7 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
         ui.add(egui::Label::new(crate::cheat_sheet::visualizations()).wrap());
     });
     closing(ui, screen, |ui, screen| {
-        let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
+        let save = ui.button("Save for printing…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
         if save.clicked() {
             screen.send(Command::Do(Action::SaveCheatSheet));
         }

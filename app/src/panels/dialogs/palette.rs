@@ -52,7 +52,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
     *row = (*row).min(rows.len().saturating_sub(1));
     let chosen_row = *row;
     ui.add_space(space::S);
-    let mut chosen = None;
+    let (mut chosen, mut told) = (None, chosen_row);
     let most = (ui.ctx().content_rect().height() * 0.7).min(360.0);
     ScrollArea::vertical().max_height(most).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;
@@ -65,7 +65,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
             if selected && (up || down) {
                 response.scroll_to_me(None);
             }
-            if response.on_hover_text(&row.about).clicked() || (enter && selected && row.enabled) {
+            if response.hovered() {
+                told = index;
+            }
+            if response.clicked() || (enter && selected && row.enabled) {
                 chosen = Some(row.command.clone());
             }
         }
@@ -73,6 +76,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
             ui.label(RichText::new("No command has this name.").color(t.text_muted));
         }
     });
+    // What a row does stands below the list: a tooltip would hide the next row.
+    ui.add_space(space::XS);
+    let about = rows.get(told).map_or("", |row| row.about.as_str());
+    ui.add(egui::Label::new(RichText::new(about).small().color(t.text_muted)).truncate());
     if let Some(command) = chosen {
         screen.send(Command::CloseDialog);
         let is_picture = matches!(command, Command::ShowVisualization(_));

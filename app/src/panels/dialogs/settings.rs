@@ -19,7 +19,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
     title(ui, "Settings");
     let opens = screen.memory.dialog_opens;
     let mut draft = old.clone();
-    ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.68).show(ui, |ui| {
+    ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 190.0).max(120.0)).show(ui, |ui| {
         parts::caption(ui, "Look");
         Grid::new("look").num_columns(2).min_col_width(LABEL_WIDTH).spacing([space::XXL, space::S]).show(ui, |ui| {
             ui.label("Theme");
@@ -34,7 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
                 }
             });
             ui.end_row();
-            let label = ui.label("Size");
+            let label = ui.label("Zoom");
             let mut percent = (draft.settings.scale * 100.0).round();
             let drag = DragValue::new(&mut percent).range(50.0..=400.0).speed(1.0).max_decimals(0).suffix(" %");
             if ui.add(drag).labelled_by(label.id).changed() {
@@ -64,26 +64,28 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             ui.end_row();
             ui.label("Motion");
             let about = Action::ReducedMotion.tooltip(ui.ctx());
-            tick::checkbox(ui, &mut draft.settings.reduced_motion, "Nothing moves by itself").on_hover_text(about);
+            tick::checkbox(ui, &mut draft.settings.reduced_motion, "Reduced motion: nothing moves by itself")
+                .on_hover_text(about);
             ui.end_row();
-            ui.label("Lecture");
+            ui.label("Projector");
             let about = Action::Projector.tooltip(ui.ctx());
-            tick::checkbox(ui, &mut draft.settings.projector, "Large type, high contrast").on_hover_text(about);
+            tick::checkbox(ui, &mut draft.settings.projector, "Projector mode: large type, high contrast")
+                .on_hover_text(about);
             ui.end_row();
         });
         ui.add_space(space::M);
         parts::caption(ui, "Compiler and course");
         Grid::new("paths").num_columns(2).min_col_width(LABEL_WIDTH).spacing([space::XXL, space::S]).show(ui, |ui| {
-            path_ui(ui, "NVRTC", &mut draft.nvrtc, "folder with libnvrtc; empty searches");
-            path_ui(ui, "Course folder", &mut draft.content, "empty takes the built-in course");
-            path_ui(ui, "Python", &mut draft.python, "interpreter for the Python steps; empty takes python3");
+            path_ui(ui, "NVRTC", &mut draft.nvrtc, "Folder with libnvrtc. Leave empty to search for it");
+            path_ui(ui, "Course folder", &mut draft.content, "Leave empty for the built-in course");
+            path_ui(ui, "Python", &mut draft.python, "Python for the scripts. Leave empty for python3");
             let mut editor = draft.settings.editor.clone().unwrap_or_default();
-            path_ui(ui, "Your editor", &mut editor, "command such as code; empty takes the system's choice");
+            path_ui(ui, "Your editor", &mut editor, "A command such as code. Leave empty for the default");
             draft.settings.editor = (!editor.trim().is_empty()).then_some(editor);
         });
         ui.add_space(space::M);
         parts::caption(ui, "Remote machines");
-        let about = "A command that starts `lockstep worker` on another machine. Kernels then run there.";
+        let about = "A command that starts `lockstep worker` on another machine, so that kernels can run there.";
         ui.label(sentence::job(ui, about, t.text_muted));
         let mut removed = None;
         for (index, remote) in draft.settings.remotes.iter().enumerate() {
@@ -102,7 +104,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             let edit = TextEdit::singleline(&mut draft.remote_command).hint_text("ssh spark lockstep worker");
             let command = ui.add_sized([ui.available_size_before_wrap().x.clamp(150.0, 320.0), 26.0], edit);
             labelled(&command, "Remote command", &draft.remote_command);
-            ui.label(RichText::new("added on Save").small().color(t.text_muted));
+            ui.label(RichText::new("Save adds it").small().color(t.text_muted));
         });
         if let Some(index) = removed {
             draft.settings.remotes.remove(index);
@@ -121,7 +123,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
 
 fn path_ui(ui: &mut Ui, name: &str, text: &mut String, hint: &str) {
     ui.label(name);
-    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(ui.available_width().min(400.0)));
+    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(ui.available_width()));
     labelled(&response, name, text);
     ui.end_row();
 }

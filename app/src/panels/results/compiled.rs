@@ -275,7 +275,7 @@ fn no_sass_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     }
     parts::notice(ui, t.info_soft, t.info, |ui| {
         let text = "SASS is read by nvdisasm, NVIDIA's disassembler, which is not on this machine. It comes under the \
-                    CUDA Toolkit licence from PyPI, into Lockstep's data folder, when you ask for it. Below is the PTX.";
+                    CUDA Toolkit license from PyPI, into Lockstep's data folder, when you ask for it. Below is the PTX.";
         ui.add(egui::Label::new(text).wrap());
         ui.horizontal_wrapped(|ui| match &screen.state.disassembler {
             Disassembler::Fetching => {

@@ -21,7 +21,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let lines = desk.console.lines().count();
             let text = if desk.console_cut {
                 format!(
-                    "The first {}; the kernel printed more, which is left out.",
+                    "The first {}. The kernel printed more, which is left out.",
                     parts::counted(lines as u64, "line")
                 )
             } else {

@@ -95,7 +95,7 @@ fn lines_ui(ui: &mut Ui, screen: &mut Screen<'_>, whole: &Counters, lines: &[Lin
     let mut sorted: Vec<&LineCounters> = lines.iter().collect();
     sorted.sort_by_key(|line| std::cmp::Reverse(line.counters.warp_instructions));
     Grid::new("line counters").num_columns(5).spacing([space::XL, space::XXS]).striped(true).show(ui, |ui| {
-        for name in ["Line", "Share of instructions", "Sectors", "per request", "Bank conflicts"] {
+        for name in ["Line", "Share of instructions", "Sectors", "Sectors per request", "Bank conflicts"] {
             parts::caption(ui, name);
         }
         ui.end_row();
@@ -113,17 +113,24 @@ fn lines_ui(ui: &mut Ui, screen: &mut Screen<'_>, whole: &Counters, lines: &[Lin
             ui.monospace(format!("{:5.1} %", share * 100.0));
             let sectors = c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors;
             let requests = c.global_load.requests + c.global_store.requests + c.global_atomic.requests;
-            ui.monospace(if requests > 0 { parts::grouped(sectors) } else { "–".to_owned() });
-            ui.monospace(if requests > 0 {
-                format!("{:.2}", sectors as f64 / requests as f64)
-            } else {
-                "–".to_owned()
-            });
+            let of_requests = |text: String| (requests > 0).then_some(text);
+            let none = "This line does not access global memory";
+            figure_ui(ui, of_requests(parts::grouped(sectors)), none);
+            figure_ui(ui, of_requests(format!("{:.2}", sectors as f64 / requests as f64)), none);
             let shared = c.shared_load.requests + c.shared_store.requests + c.shared_atomic.requests;
             let conflicts =
                 c.shared_load.bank_conflicts + c.shared_store.bank_conflicts + c.shared_atomic.bank_conflicts;
-            ui.monospace(if shared > 0 { parts::grouped(conflicts) } else { "–".to_owned() });
+            let none = "This line does not access shared memory";
+            figure_ui(ui, (shared > 0).then(|| parts::grouped(conflicts)), none);
             ui.end_row();
         }
     });
+}
+
+/// A figure, or a dash that says why there is none.
+fn figure_ui(ui: &mut Ui, figure: Option<String>, none: &str) {
+    match figure {
+        Some(figure) => ui.monospace(figure),
+        None => ui.label(RichText::new("–").color(theme::tokens(ui).text_muted)).on_hover_text(none),
+    };
 }

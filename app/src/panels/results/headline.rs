@@ -49,7 +49,7 @@ fn of_point(point: &BenchPoint) -> Option<String> {
     if let Some(stats) = &point.stats {
         let share = point
             .share_of_ceiling
-            .map_or(String::new(), |share| format!(", {:.0} % of the most that this machine can do", 100.0 * share));
+            .map_or(String::new(), |share| format!(", {:.0} % of this machine's ceiling", 100.0 * share));
         return Some(format!("{} at {}{share}.", parts::time(stats.median_ns), point.name));
     }
     of_counters(point.counters.as_ref()?)

@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict
             });
         });
         let report = report_of_text(desk);
-        rows_ui(ui, t, desk, verdict, report);
+        ui.scope(|ui| rows_ui(ui, t, desk, verdict, report));
         milestones_ui(ui, screen, t, report);
         next_ui(ui, screen, desk, report);
         if !verdict.cases.is_empty() {
@@ -117,7 +117,11 @@ fn rows_ui(ui: &mut Ui, t: &Tokens, desk: &Desk, verdict: &Verdict, report: Opti
         ("Our solution", |row| &row.reference),
     ];
     let shown: Vec<_> = columns.into_iter().filter(|(_, of)| has(*of)).collect();
-    Grid::new("passed").num_columns(2 + shown.len()).spacing([space::XL, space::XXS]).show(ui, |ui| {
+    // Figures end at one edge, and the ticks stand in one column.
+    // Rows of text, as close as lines: the buttons below are in sight in a low pane too.
+    ui.spacing_mut().interact_size.y = 0.0;
+    let widest = rows.iter().map(|row| row.yours.chars().count()).max().unwrap_or(0);
+    Grid::new("passed").num_columns(2 + shown.len()).spacing([space::XL, space::XS]).show(ui, |ui| {
         for name in ["", "Yours"].into_iter().chain(shown.iter().map(|(name, _)| *name)) {
             parts::caption(ui, name);
         }
@@ -126,13 +130,27 @@ fn rows_ui(ui: &mut Ui, t: &Tokens, desk: &Desk, verdict: &Verdict, report: Opti
             ui.label(RichText::new(row.name).color(t.text_muted));
             let mark = if row.is_best { "  ✔" } else { "" };
             let color = if row.is_best { t.pass } else { t.text };
-            ui.label(RichText::new(format!("{}{mark}", row.yours)).monospace().color(color));
-            for (_, of) in &shown {
-                ui.label(RichText::new(of(row).as_deref().unwrap_or("–")).monospace().color(t.text_muted));
+            ui.label(RichText::new(format!("{:>widest$}{mark}", row.yours)).monospace().color(color));
+            for (name, of) in &shown {
+                missing_or(ui, t, name, of(row).as_deref());
             }
             ui.end_row();
         }
     });
+}
+
+/// A figure of the card, or why there is none.
+fn missing_or(ui: &mut Ui, t: &Tokens, column: &str, figure: Option<&str>) {
+    let Some(figure) = figure else {
+        let (word, why) = match column {
+            "Best possible" => ("not known", "Nobody can say how few would do. Compare with your last version."),
+            "Our solution" => ("not timed", "Only times are measured beside our solution."),
+            _ => ("none", "No earlier version that passed has this figure at this size."),
+        };
+        ui.label(RichText::new(word).small().color(t.text_muted)).on_hover_text(why);
+        return;
+    };
+    ui.label(RichText::new(figure).monospace().color(t.text_muted));
 }
 
 fn time_row(desk: &Desk, report: Option<&BenchReport>) -> Option<Row> {
@@ -164,8 +182,8 @@ fn counted_rows(desk: &Desk, counters: &Counters, fits: impl Fn(&RunPoint) -> bo
             is_best: now.is_least(),
         });
     };
-    sectors("Sectors a load", |c| &c.global_load);
-    sectors("Sectors a store", |c| &c.global_store);
+    sectors("Sectors per load", |c| &c.global_load);
+    sectors("Sectors per store", |c| &c.global_store);
     let shared = |c: &Counters| c.shared_load.requests + c.shared_store.requests;
     let conflicts = |c: &Counters| c.shared_load.bank_conflicts + c.shared_store.bank_conflicts;
     let mut count = |name, yours: u64, best: Option<u64>, old: Option<u64>| {
@@ -249,7 +267,7 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, report: Option<&Be
                     let text = format!("Next step: {} ›", day.step_title(next));
                     let tooltip = match next {
                         Step::Verify => Action::StepVerify.tooltip(ui.ctx()),
-                        _ => "Goes on in the lesson".to_owned(),
+                        _ => "Continues in the lesson".to_owned(),
                     };
                     if ui.button(text).on_hover_text(tooltip).clicked() {
                         screen.send(Command::ShowStep(next));

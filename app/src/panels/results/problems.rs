@@ -31,8 +31,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         verdict::hint_for_ui(ui, screen, desk, &["compile_error".to_owned()]);
     }
     if let Some(verdict) = desk.verdict.value() {
-        for fault in verdict.faults() {
-            verdict::fault_ui(ui, screen, fault);
+        for case in &verdict.cases {
+            for fault in &case.faults {
+                verdict::fault_ui(ui, screen, fault, Some(&case.name));
+            }
         }
     }
     if desk.problem_count() == 0 && desk.trouble.is_none() {
@@ -52,8 +54,7 @@ fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) 
         Severity::Warning => (icons::WARNING, "Warning", t.warn),
         Severity::Note => (icons::INFO, "Note", t.info),
     };
-    ui.horizontal_wrapped(|ui| {
-        icons::show(ui, icon, color);
+    parts::with_icon(ui, icon, color, |ui| {
         ui.label(RichText::new(word).bold().color(color));
         let own = diagnostic.file == crate::lab::KERNEL_NAME || diagnostic.file.is_empty();
         if own && diagnostic.line > 0 {

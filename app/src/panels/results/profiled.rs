@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             ui.label(format!("\u{2022} {why}"));
         }
     }
-    let copy = ui.button("Copy the ncu Command").on_hover_text("Nsight Compute's command line for this very launch");
+    let copy = ui.button("Copy the ncu command").on_hover_text("Nsight Compute's command line for this very launch");
     if copy.clicked() {
         screen.send(Command::CopyText(profiled.ncu.clone()));
     }

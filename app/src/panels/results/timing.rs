@@ -28,10 +28,10 @@ const REST_OF_ROW: f32 = 340.0;
 const NARROW_ROW: f32 = 380.0;
 
 /// Of a plot with its legend and its words, in points.
-const LEAST_HEIGHT: f32 = 210.0;
+const LEAST_HEIGHT: f32 = 165.0;
 const MOST_HEIGHT: f32 = 460.0;
 /// A pane lower than this, in points, holds the plot and its choices alone.
-const LOW: f32 = LEAST_HEIGHT + 100.0;
+const LOW: f32 = 310.0;
 
 /// What a plot can become, each with its button's text.
 const COPIES: [(Action, &str, PlotWish); 3] = [
@@ -91,7 +91,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
                     (Over::Sizes, "Sizes", "The newest run over its sizes"),
-                    (Over::Intensity, "Roofline", "The runs under what this machine can do at most"),
+                    (Over::Intensity, "Roofline", "The runs under this machine's ceilings"),
                 ];
                 for (value, text, tooltip) in over {
                     ui.selectable_value(&mut plot.over, value, text).on_hover_text(tooltip);
@@ -324,10 +324,10 @@ fn roofline_points(runs: &[TimedRun]) -> Vec<RooflinePoint> {
 
 fn report_ui(ui: &mut Ui, report: &BenchReport) {
     let t = theme::tokens(ui);
-    ui.label(RichText::new(&report.summary).bold());
+    ui.label(RichText::new(sentence::plain(&report.summary)).bold());
     ui.label(RichText::new(&report.device).small().color(t.text_muted));
     Grid::new("bench").num_columns(6).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
-        for name in ["Size", "Time", "Share of the ceiling", "Against the reference", "Of the library", ""] {
+        for name in ["Size", "Time", "Share of the ceiling", "Against our solution", "Against the library", ""] {
             parts::caption(ui, name);
         }
         ui.end_row();

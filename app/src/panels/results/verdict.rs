@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 parts::busy(ui);
                 ui.label(RichText::new("Checking…").bold());
                 if desk.verdict.value().is_some() && desk.cases.is_empty() {
-                    ui.label(RichText::new("below: the run before").color(t.text_muted));
+                    ui.label(RichText::new("below: the previous run").color(t.text_muted));
                 }
             });
         }
@@ -65,7 +65,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     }
     if let Some(verdict) = earlier.filter(|verdict| !running && !verdict.cases.is_empty()) {
         let text = format!(
-            "{:.0} ms in all, of which compiling {:.0} ms. Seed {}.",
+            "{:.0} ms in all, {:.0} ms of it compiling. Seed {}.",
             verdict.total_ms, verdict.compile_ms, verdict.seed
         );
         ui.label(RichText::new(text).small().color(t.text_muted));
@@ -77,7 +77,7 @@ fn failed_ui(ui: &mut Ui, desk: &Desk, message: &str) {
     parts::notice(ui, t.fail_soft, t.fail, |ui| {
         ui.add(egui::Label::new(sentence::job(ui, &format!("✖ {message}"), t.text)).wrap());
         if desk.verdict.value().is_some() {
-            ui.label(RichText::new("Below: the run before it.").color(t.text_muted));
+            ui.label(RichText::new("Below: the previous run.").color(t.text_muted));
         }
     });
 }
@@ -94,11 +94,12 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
             let title = if verdict.passed { "Passed" } else { "Not yet" };
             ui.label(RichText::new(format!("{symbol} {title}")).bold().color(color));
             if let Some(fault) = told_in_summary(verdict) {
+                icons::show(ui, fault_icon(fault.kind), t.fail);
                 heading_ui(ui, screen, fault);
             }
             // A box after a sentence that wraps would be as narrow as what its last line leaves.
             if desk.is_stale() {
-                parts::chip(ui, "of an earlier text", t.text_muted, t.raised);
+                parts::chip(ui, "for an earlier text", t.text_muted, t.raised);
             }
             ui.label(sentence::job(ui, &verdict.summary, t.text));
         });
@@ -150,7 +151,7 @@ fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
     for fault in faults {
         if told.len() < FAULTS && !told.contains(&place(fault)) {
             told.push(place(fault));
-            fault_ui(ui, screen, fault);
+            fault_ui(ui, screen, fault, None);
         }
     }
     let rest = count - told.len();
@@ -162,23 +163,25 @@ fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
     }
 }
 
-/// One fault: what, where, and a way there.
-pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
+/// One fault: what, where, and a way there; with the case that met it where several are listed.
+pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault, case: Option<&str>) {
     let t = theme::tokens(ui);
-    ui.horizontal_wrapped(|ui| {
+    parts::with_icon(ui, fault_icon(fault.kind), t.fail, |ui| {
         heading_ui(ui, screen, fault);
         ui.label(sentence::job(ui, &fault.message, t.text));
+        let mut notes: Vec<String> = case.map(|case| format!("at {}", sentence::numbers(case))).into_iter().collect();
         if fault.occurrences > 1 {
-            let text = format!("({} threads)", parts::grouped(fault.occurrences));
-            ui.label(RichText::new(text).color(t.text_muted));
+            notes.push(format!("{} threads", parts::grouped(fault.occurrences)));
+        }
+        if !notes.is_empty() {
+            ui.label(RichText::new(format!("({})", notes.join(", "))).color(t.text_muted));
         }
     });
 }
 
-/// A fault's kind, and links to its line and to the line that called what it is in.
+/// A fault's kind in words, and links to its line and to the line that called what it is in.
 fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     let t = theme::tokens(ui);
-    icons::show(ui, fault_icon(fault.kind), t.fail);
     ui.label(RichText::new(fault_name(fault)).bold().color(t.fail));
     let Some(place) = &fault.source else { return };
     place_ui(ui, screen, place, "");
@@ -313,7 +316,7 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
     CollapsingHeader::new(title).id_salt(("case", index, case.passed)).default_open(open).show(ui, |ui| {
         if case.passed {
             let text = format!(
-                "{} element{} right; largest error {:.0}% of the tolerance; {:.0} ms; seed {}",
+                "{} element{} right; largest error {:.0} % of the tolerance; {:.0} ms; seed {}",
                 parts::grouped(case.element_count),
                 if case.element_count == 1 { "" } else { "s" },
                 100.0 * case.worst_error_ratio,

@@ -152,8 +152,8 @@ impl Page<'_> {
                 ui.label(RichText::new(caption).size(font_size::SMALL).color(tokens.text_muted));
             };
             sides(ui, "code", &mut self.actions, caption, |ui, actions| {
-                let tooltip = "Puts this code in place of the editor's text; Undo restores it";
-                if is_cuda(language) && small_button(ui, "Open in editor").on_hover_text(tooltip).clicked() {
+                let tooltip = "Replaces the editor's text with this code. Undo restores it";
+                if is_cuda(language) && small_button(ui, "Open in the editor").on_hover_text(tooltip).clicked() {
                     let language = language.to_owned();
                     actions.push(LessonAction::OpenInEditor { language, text: text.to_owned() });
                 }

@@ -15,7 +15,7 @@ pub(super) fn head_ui(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) {
     let summary = match score.answered {
         0 if score.questions == 1 => "1 question".to_owned(),
         0 => format!("{} questions", score.questions),
-        answered => format!("{answered} of {} answered, {} right at the first try", score.questions, score.right),
+        answered => format!("{answered} of {} answered, {} right on the first try", score.questions, score.right),
     };
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(summary).color(t.text_muted));
@@ -101,7 +101,7 @@ pub(super) fn ways_ui(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) {
         .inner_margin(space::M)
         .show(ui, |ui| {
             ui.take_available_width();
-            let text = format!("Quiz done: {} of {count} right at the first try", score.right);
+            let text = format!("Quiz done: {} of {count} right on the first try", score.right);
             ui.label(RichText::new(text).bold().color(if all { t.pass } else { t.info }));
             if !all {
                 ui.label(RichText::new("Missed questions come back in your review.").color(t.text_muted));

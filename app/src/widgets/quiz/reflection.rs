@@ -68,7 +68,7 @@ pub fn reflections_ui(ui: &mut Ui, reflections: &[Reflection], state: &mut Refle
                             lesson_text::show(ui, &mut entry.think, &reflection.think);
                         },
                     );
-                } else if ui.button("Compare").on_hover_text("Shows one possible answer").clicked() {
+                } else if ui.button("Show our answer").on_hover_text("Shows one possible answer").clicked() {
                     entry.compared = true;
                 }
             });

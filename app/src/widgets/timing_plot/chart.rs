@@ -359,7 +359,7 @@ impl Chart<'_> {
         match (&point.rejected, &point.timing, &point.stats) {
             (Some(reason), ..) => lines.push(format!("Rejected: {reason}")),
             (None, Some(Timing::Modelled { low_ns, high_ns, bound_by }), _) => lines.push(format!(
-                "Modelled, not measured: {} to {}, bound by {bound_by}",
+                "Modeled, not measured: {} to {}, bound by {bound_by}",
                 plot_kit::time_ns(*low_ns),
                 plot_kit::time_ns(*high_ns)
             )),

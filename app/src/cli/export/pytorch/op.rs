@@ -101,7 +101,7 @@ impl Op {
     pub fn of(spec: &Spec) -> Result<Self, String> {
         let name = spec.steps[0].entry.clone();
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(format!("the kernel's name `{name}` is no plain name"));
+            return Err(format!("the kernel's name `{name}` is not a plain name"));
         }
         let mut op = Op {
             name,
