@@ -276,7 +276,7 @@ mod tests {
         assert!(told("sum", 4).contains("--device gpu"));
         let sum = ladder("sum");
         let zeroed = plan_of(&sum, (&sum.rungs[0]).into(), Path::new("/t"));
-        assert!(matches!(zeroed, Err(Failure::Usage(why)) if why.contains("`y`") && why.contains("anew before each")));
+        assert!(matches!(zeroed, Err(Failure::Usage(why)) if why.contains("`y`") && why.contains("again before each")));
     }
 
     #[test]

@@ -75,7 +75,8 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, number: usize, step
         Some(icon) => atoms.push_right(icons::colored(icon, if done { t.pass } else { color })),
         None => atoms.push_right(RichText::new(number.to_string()).color(color)),
     }
-    if open || !short {
+    // A part that is called like the unit would say its name twice in one row.
+    if (open || !short) && title != day.title {
         let label = RichText::new(title).color(color);
         // Not bold: wider letters would move the steps behind this one.
         atoms.push_right(if open { label.strong() } else { label });
