@@ -136,7 +136,7 @@ fn sizes_are_the_specs_or_ones_own() {
         ended.stdout
     );
     bench.run(&good, &["--size", "m=3"]).fails(2, &["no size variable `m`", "n"]);
-    bench.run(&good, &["--size", "n=many"]).fails(2, &["no whole number"]);
+    bench.run(&good, &["--size", "n=many"]).fails(2, &["not a whole number"]);
     bench.run(&good, &["--time-limit", "0"]).fails(2, &["time limit"]);
     let endless = bench.file("endless.cu", "while (x[i % n] != 1e30f) { y[0] = i; }");
     assert_eq!(bench.run(&endless, &["--time-limit", "0.5"]).status, 1);
@@ -171,7 +171,7 @@ fn arrays_come_from_files_and_go_to_files() {
         .fails(1, &["`x` has 4 elements at this size, and 3 were given"]);
     bench.run(&twice, &["--input", "x=none.npy"]).fails(2, &["cannot be read"]);
     let text = format!("x={}", bench.machine.file("x.txt", "1 2 3"));
-    bench.run(&twice, &["--input", &text]).fails(2, &["no .npy file"]);
+    bench.run(&twice, &["--input", &text]).fails(2, &["not a .npy file"]);
     bench.run(&twice, &["--output", "x=y.npy"]).fails(2, &["no output `x`"]);
 }
 
