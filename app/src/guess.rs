@@ -2,7 +2,7 @@
 //! are. Every guess is written out, so that it can be corrected.
 
 use gpu_core::compile::declared::{Kernel, Parameter};
-use gpu_core::spec::{Dtype, Size, Spec};
+use gpu_core::spec::{Dtype, Size, Spec, launch_directives};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -91,6 +91,19 @@ pub fn guess(kernel: &Kernel, source: &str, entry: Option<&str>, given: &Size) -
             kernel.name,
             kernel.template.join(", "),
             kernel.name
+        ));
+    }
+    if !kernel.is_void {
+        return Err(format!(
+            "line {}: a `__global__` function returns nothing: write `__global__ void {}(…)`, and store the result in an array that it \
+             is given",
+            kernel.line, kernel.name
+        ));
+    }
+    if kernel.params.iter().all(|parameter| parameter.is_const || !parameter.is_pointer) && !kernel.params.is_empty() {
+        return Err(format!(
+            "line {}: `{}` can store nothing: it is given no array, or only `const` ones. Give it one to write to, such as `float* y`",
+            kernel.line, kernel.name
         ));
     }
     let types = template_types(kernel, entry);
@@ -199,11 +212,18 @@ pub fn guess(kernel: &Kernel, source: &str, entry: Option<&str>, given: &Size) -
         }
         (_, all) => (format!("\"ceil_div({}, block_x)\"", all.join(" * ")), "256".to_owned()),
     };
-    guesses.push(format!(
-        "the block has {} threads, and the grid as many blocks as cover {}",
-        block.replace(", ", " x "),
-        variables.join(" x ")
-    ));
+    // What a comment of the kernel says of its launch comes instead.
+    let said = launch_directives(source, &[]).unwrap_or_default();
+    let line_of = |key: &str| said.iter().find(|directive| directive.key == key).map(|directive| directive.line);
+    let of_block = match line_of("block") {
+        Some(line) => format!("the block is that of line {line} (`// lockstep: block = …`)"),
+        None => format!("the block has {} threads", block.replace(", ", " x ")),
+    };
+    let of_grid = match line_of("grid") {
+        Some(line) => format!("the grid that of line {line}"),
+        None => format!("the grid has as many blocks as cover {}", variables.join(" x ")),
+    };
+    guesses.push(format!("{of_block}, and {of_grid}"));
     let _ = write!(text, "\n[launch]\ngrid = [{grid}]\nblock = [{block}]\nlearner_may_change = true\n");
     let mut size: Vec<String> = Vec::new();
     let mut shown: Vec<String> = Vec::new();
@@ -318,13 +338,24 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_store_and_what_returns_are_told_so() {
+        let Err(why) = guessed("__global__ int square(const int* x, int n) { return x[0]; }", None) else { panic!() };
+        assert!(why.contains("line 1") && why.contains("returns nothing"), "{why}");
+        let Err(why) = guessed("__global__ void square(const int* x, int n) { }", None) else { panic!() };
+        assert!(why.contains("can store nothing"), "{why}");
+        let found = guessed("// lockstep: block = 64\n__global__ void k(int* y, int n) { y[threadIdx.x] = n; }", None);
+        let found = found.unwrap_or_else(|why| panic!("{why}"));
+        assert!(found.guesses.iter().any(|guess| guess.contains("the block is that of line 1")), "{:?}", found.guesses);
+    }
+
+    #[test]
     fn templates_need_their_arguments_and_structs_a_spec() {
         let source = "template <typename T, int N> __global__ void scale(T* x, T s) { x[0] *= s; }";
         let Err(why) = guessed(source, None) else { panic!() };
         assert!(why.contains("typename T, int N") && why.contains("--entry"), "{why}");
         let found = guessed(source, Some("scale<double, 4>")).unwrap();
         assert!(found.text.contains("dtype = \"f64\"") && found.spec.entry() == "scale<double, 4>", "{}", found.text);
-        let Err(why) = guessed("__global__ void k(Params p) {}", None) else { panic!() };
+        let Err(why) = guessed("__global__ void k(float* x, Params p) {}", None) else { panic!() };
         assert!(why.contains("`Params`") && why.contains("--spec"), "{why}");
     }
 }

@@ -30,6 +30,9 @@ pub(crate) fn check(ladders: &[Ladder], exercise: &Exercise, errors: &mut Vec<Co
         problem(own, format!("one of the ladders with rivals for `rivals`: {} (found `{name}`)", names.join(", ")));
         return;
     };
+    if let Some(why) = untimed(&exercise.spec) {
+        problem(own, format!("no `rivals` here: {why}"));
+    }
     let known: Vec<&str> = ladder.rivals.iter().map(|rival| rival.call.as_str()).collect();
     for key in asked.flatten().filter(|key| !known.contains(key)) {
         let expected = format!("one of the rivals {} of the ladder {name} for `share_of_rival`", known.join(", "));
@@ -43,6 +46,22 @@ pub(crate) fn check(ladders: &[Ladder], exercise: &Exercise, errors: &mut Vec<Co
         let dtype = dtype.name();
         problem(own, format!("an array `{array}` of {dtype}, which the rivals of the ladder {name} work on"));
     }
+}
+
+/// Why a kernel of this spec cannot be timed beside rivals, which are timed in turns with it on arrays that nobody sets anew.
+fn untimed(spec: &Spec) -> Option<String> {
+    if let Some(step) = spec.steps.iter().find(|step| step.given.is_some()) {
+        return Some(format!(
+            "the step `{}` is a given kernel, and rivals are timed beside the learner's own kernels alone",
+            step.name
+        ));
+    }
+    spec.params.iter().find_map(|param| match param {
+        Param::Buffer { name, role: Role::InOut | Role::Zeroed, .. } => {
+            Some(format!("`{name}` is set anew before each launch, and rivals are timed in many launches in a row"))
+        }
+        _ => None,
+    })
 }
 
 /// What rivals read and write: all arrays but scratch memory.
@@ -74,6 +93,28 @@ mod tests {
         let mut errors = Vec::new();
         check(&course.ladders, &exercise, &mut errors);
         errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_cannot_be_timed_is_told_at_load() {
+        let course = Course::embedded();
+        let reduction = course.unit("labs/reduction").expect("the lab").exercises[0].clone();
+        assert!(reduction.spec.steps.iter().any(|step| step.given.is_some()), "it has a given step");
+        let told = |exercise: &Exercise| {
+            let mut errors = Vec::new();
+            check(&course.ladders, exercise, &mut errors);
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&reduction), Vec::<String>::new());
+        let spec_text = format!("rivals = \"sum\"\n{}", reduction.spec_text);
+        let mut named = Exercise { rivals: Some("sum".to_owned()), spec_text, ..reduction };
+        let found = told(&named);
+        assert!(
+            found.len() == 1 && found[0].contains("exercise.toml:1: expected no `rivals` here: the step `"),
+            "{found:?}"
+        );
+        named.spec.steps.retain(|step| step.given.is_none());
+        assert_eq!(told(&named), Vec::<String>::new());
     }
 
     #[test]

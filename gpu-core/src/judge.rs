@@ -1,6 +1,7 @@
 //! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
 //! emulator's checks, which run also when the device is a GPU.
 
+mod advice;
 mod again;
 mod bits;
 mod blame;
@@ -38,7 +39,7 @@ use crate::device::{Device, DeviceKind, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::oracle::{self, Oracle};
-use crate::spec::{Resolved, Size, Spec, Step};
+use crate::spec::{Directive, Resolved, Size, Spec, Step};
 use crate::verdict::{Captured, Verdict};
 use case::Judged;
 use ptx_emulator::{Trace, TraceRequest};
@@ -89,7 +90,7 @@ pub fn check(
     })?;
     let oracle =
         oracle::find(oracle).ok_or_else(|| RunError::BadRequest(format!("there is no oracle called `{oracle}`")))?;
-    signature::check(compiled, spec).map_err(RunError::BadRequest)?;
+    signature::check(compiled, spec, signature::EXERCISE).map_err(RunError::BadRequest)?;
     signature::check_given(compiled, spec).map_err(RunError::Environment)?;
     local_arrays_fit(compiled, spec)?;
     let spec = &spec.directed(&compiled.launch_directives).map_err(RunError::BadRequest)?;
@@ -199,7 +200,7 @@ impl Session<'_> {
                 return Err(RunError::Stopped);
             }
             // What no device can launch is a mistake of the kernel's, where the kernel chose it.
-            if let Some(message) = impossible(self.spec, size) {
+            if let Some(message) = impossible(self.spec, size, &self.compiled.launch_directives) {
                 self.impossible = Some((crate::spec::size_name(size), message));
                 break;
             }
@@ -219,11 +220,15 @@ impl Session<'_> {
 }
 
 /// Why a launch cannot be at a size: too many threads in a block, or an expression that gives none.
-pub(crate) fn impossible(spec: &Spec, size: &Size) -> Option<String> {
+pub(crate) fn impossible(spec: &Spec, size: &Size, said: &[Directive]) -> Option<String> {
     let (key, message) = spec.resolve(size).err()?;
     let part = spec.steps.iter().find_map(|step| key.strip_prefix(&step.at)?.strip_prefix('.'))?;
     let of = if spec.has_steps() { format!(" ({})", steps::place_in_words(spec, &key)) } else { String::new() };
-    Some(format!("this launch cannot be: `{part}`{of}: {message}"))
+    // The kernel's own comment asked for it.
+    let key_of = part.split(['[', '.']).next().unwrap_or_default();
+    let line = said.iter().rfind(|directive| directive.key == key_of).map(|directive| directive.line);
+    let by = line.map_or_else(String::new, |line| format!("; line {line} asks for it (`// lockstep: {key_of} = …`)"));
+    Some(format!("this launch cannot be: `{part}`{of}: {message}{by}"))
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.

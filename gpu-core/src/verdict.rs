@@ -91,6 +91,8 @@ pub struct Mismatch {
     pub got: f64,
     /// The element still holds the poison that it was filled with: nothing was written there.
     pub never_written: bool,
+    /// Something was stored there that has no value: it was computed from what nobody wrote, or from what a shuffle did not give.
+    pub undefined: bool,
     /// The stored code, where the element is one of a view.
     pub code: Option<CodePair>,
     /// Who wrote it last; only where the emulator watched that.
@@ -330,6 +332,8 @@ pub struct RunOutput {
     pub head: Vec<f64>,
     /// Elements of an output that nobody wrote.
     pub never_written: u64,
+    /// Elements in which something without a value was stored, as far as it is known.
+    pub undefined: u64,
     pub nan_count: u64,
     pub infinite_count: u64,
     /// The whole buffer, little-endian, where it was asked for.

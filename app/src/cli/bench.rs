@@ -88,6 +88,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
         if let Some(bench) = &answer.bench {
             out::print(&format!("\n{}", text(bench, style)));
         }
+        if let Some(why) = engine::not_judged(&answer, subject.spec(), "exercise") {
+            out::print(&format!("\n{}: {why}\n", style.red("FAILED")));
+        }
     }
     // What was measured is told also where the rivals fail.
     if let Some(why) = failed {

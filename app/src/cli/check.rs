@@ -48,7 +48,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
         if let Some(verdict) = &answer.verdict {
             out::print(&format!("\n{}", report::verdict(verdict, &kernel.for_report(), style)));
         }
-        if let Some(why) = not_judged(&answer.outcome) {
+        if let Some(why) = engine::not_judged(&answer, subject.spec(), "exercise") {
             out::print(&format!("\n{}: {why}\n", style.red("FAILED")));
         }
         // What the course has to say about this failure, or about what a right kernel still wastes.
@@ -66,16 +66,6 @@ pub fn run(args: &Args, places: &Places) -> Done {
         Outcome::Done if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
         _ => Err(engine::failure(&answer)),
-    }
-}
-
-/// How a kernel that got no verdict ended, where that is the kernel's own doing.
-fn not_judged(outcome: &Outcome) -> Option<&'static str> {
-    match outcome {
-        Outcome::BadRequest(_) => Some("it was not run: it is not what the exercise launches"),
-        Outcome::LimitExceeded(_) => Some("it was cut off"),
-        Outcome::Crashed(_) => Some("it took its worker along"),
-        Outcome::Done | Outcome::CompileErrors(_) | Outcome::Environment(_) | Outcome::Stopped => None,
     }
 }
 

@@ -4,10 +4,11 @@ use super::{Failure, Places, out, report, usage};
 use crate::ready::Item;
 use curriculum::store::Remote;
 use gpu_core::bench::{BenchReport, Ceilings};
-use gpu_core::compile::CompileReport;
 use gpu_core::compile::options::Arch;
+use gpu_core::compile::{CompileReport, signature};
 use gpu_core::device::{DeviceChoice, DeviceInfo};
 use gpu_core::job::{Emit, Event, Job, Outcome, Source};
+use gpu_core::spec::Spec;
 use gpu_core::verdict::{RunReport, Verdict};
 use gpu_core::worker::{Lab, LabConfig};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -187,6 +188,25 @@ impl Answer {
     }
 }
 
+/// Why there is no verdict, for the last line of a kernel's report: as the outcome has it, and as the exit status says.
+/// `what` is what `spec` comes from, as a learner calls it.
+pub fn not_judged(answer: &Answer, spec: &Spec, what: &str) -> Option<String> {
+    let differs =
+        |compiled: &CompileReport| signature::check(compiled, &signature::named(spec, &compiled.ptx), what).is_err();
+    match &answer.outcome {
+        Outcome::BadRequest(_) if answer.compiled.as_ref().is_some_and(differs) => {
+            Some(format!("it was not run: its name or its parameters are not those of the {what}"))
+        }
+        Outcome::BadRequest(_) => Some("it was not run".to_owned()),
+        Outcome::LimitExceeded(_) if answer.compiled.is_none() => {
+            Some("it was not run: compiling it was ended by a limit".to_owned())
+        }
+        Outcome::LimitExceeded(_) => Some("it was cut off".to_owned()),
+        Outcome::Crashed(_) => Some("it took its worker along".to_owned()),
+        Outcome::Done | Outcome::CompileErrors(_) | Outcome::Environment(_) | Outcome::Stopped => None,
+    }
+}
+
 fn wanted_arch(job: &Job) -> Option<Arch> {
     match job {
         Job::Compile { arch, .. } => Arch::parse(arch),
@@ -201,6 +221,8 @@ pub fn failure(answer: &Answer) -> Failure {
         Outcome::BadRequest(why) if answer.arch_unknown => Failure::Usage(why.clone()),
         Outcome::Done | Outcome::CompileErrors(_) => Failure::Kernel,
         Outcome::Stopped => Failure::Interrupted,
+        // Nothing is known of a kernel that the compiler was not done with: a busy machine is no fault of its.
+        Outcome::LimitExceeded(why) if answer.compiled.is_none() => Failure::Usage(why.clone()),
         Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => {
             Failure::Rejected(why.clone())
         }
@@ -264,8 +286,8 @@ fn progress_line(what: &str, done: u32, total: u32) -> String {
 
 /// The lab of this machine, or of a remote one.
 pub fn start(places: &Places, target: &Target) -> Lab {
-    let nvrtc = places.settings().nvrtc;
-    Lab::start(LabConfig { remote: target.command.clone(), nvrtc, ..LabConfig::new(places.data_dir()) })
+    let (nvrtc, limits) = (places.settings().nvrtc, places.limits());
+    Lab::start(LabConfig { remote: target.command.clone(), nvrtc, limits, ..LabConfig::new(places.data_dir()) })
 }
 
 /// The flag that Ctrl-C and a termination signal set; installed on the first call. A second Ctrl-C ends the process at

@@ -297,6 +297,7 @@ fn mismatch(m: &Mismatch) -> Value {
         "expected": float(m.expected),
         "got": float(m.got),
         "never_written": m.never_written,
+        "undefined": m.undefined,
         "code": m.code.map(|code| json!({
             "got": code.got,
             "expected": code.expected,
@@ -476,6 +477,7 @@ pub fn ran(r: &RunReport) -> Value {
             "element_count": output.element_count,
             "head": output.head.iter().copied().map(float).collect::<Value>(),
             "never_written": output.never_written,
+            "undefined": output.undefined,
             "nan_count": output.nan_count,
             "infinite_count": output.infinite_count,
         })

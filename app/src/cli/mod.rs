@@ -37,8 +37,10 @@ mod worker;
 
 use clap::{Parser, Subcommand};
 use curriculum::store::{Settings, Store};
+use gpu_core::worker::Limits;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// How a command that did not succeed ends.
 #[derive(Debug)]
@@ -108,6 +110,17 @@ pub(crate) struct Places {
     /// Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)
     #[arg(long, global = true, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler
+    /// run is not counted
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = compile_time)]
+    pub compile_time_limit: Option<f64>,
+}
+
+/// A number of seconds that a compilation may take.
+fn compile_time(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "write a number of seconds, such as 60".to_owned())?;
+    let possible = (0.1..=86_400.0).contains(&seconds);
+    possible.then_some(seconds).ok_or_else(|| format!("{seconds} s is not possible; write 0.1 to 86400 seconds"))
 }
 
 impl Places {
@@ -116,6 +129,13 @@ impl Places {
             Some(dir) => std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
             None => crate::paths::data_dir(),
         }
+    }
+
+    /// What jobs may use: as usual, or as the command line says.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let compile_time = self.compile_time_limit.map_or(usual.compile_time, Duration::from_secs_f64);
+        Limits { compile_time, ..usual }
     }
 
     /// What the learner chose in the window; defaults where nothing was chosen.

@@ -123,6 +123,18 @@ impl Array {
         }
     }
 
+    /// What becomes of its numbers in a buffer of another type, where some may change.
+    pub fn rounded_to(&self, dtype: Dtype) -> Option<String> {
+        let Kind::Number(own) = self.kind else { return None };
+        let changes = own.decode_all(&self.bytes).iter().any(|value| {
+            let mut bytes = vec![0; dtype.bytes()];
+            dtype.encode(*value, &mut bytes);
+            let kept = dtype.decode_all(&bytes);
+            kept.first().is_some_and(|kept| kept != value && !(kept.is_nan() && value.is_nan()))
+        });
+        changes.then(|| format!("holds {}, and the buffer {}: its numbers are rounded", own.name(), dtype.name()))
+    }
+
     /// Its numbers as C++ writes them.
     pub fn literals(&self) -> Result<Vec<String>, String> {
         match self.kind {
@@ -201,6 +213,10 @@ mod tests {
         let array = parse(&file("<f8", "(2,)", &[1.5f64.to_le_bytes(), 2.0f64.to_le_bytes()].concat())).unwrap();
         assert_eq!(array.bytes_as(Dtype::F32).unwrap(), [1.5f32.to_le_bytes(), 2.0f32.to_le_bytes()].concat());
         assert_eq!(array.literals().unwrap(), ["1.5", "2.0"]);
+        assert_eq!(array.rounded_to(Dtype::F32), None, "nothing changes");
+        let third = parse(&file("<f8", "(1,)", &(1.0f64 / 3.0).to_le_bytes())).unwrap();
+        assert!(third.rounded_to(Dtype::F32).is_some_and(|note| note.contains("f64") && note.contains("f32")));
+        assert_eq!(third.rounded_to(Dtype::F64), None);
         let raw = parse(&file("|V2", "(1,)", &[0x80, 0x3f])).unwrap();
         assert_eq!(raw.bytes_as(Dtype::Bf16).unwrap(), [0x80, 0x3f]);
         assert!(raw.bytes_as(Dtype::F32).is_err());

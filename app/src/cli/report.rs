@@ -154,6 +154,10 @@ fn called_from(call: &Option<SourceLine>, kernel: &Kernel<'_>) -> String {
 }
 
 fn number(value: f64) -> String {
+    // Counts, and bits of a float that an `int` holds, are read digit by digit.
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value}");
+    }
     if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e7) { format!("{value:e}") } else { format!("{value}") }
 }
 
@@ -164,6 +168,7 @@ pub fn mismatches(list: &[Mismatch]) -> String {
         let index: Vec<String> = m.index.iter().map(u64::to_string).collect();
         let remark = match &m.writer {
             _ if m.never_written => "never written".to_owned(),
+            _ if m.undefined => "undefined: what was stored has no value".to_owned(),
             Some(writer) => {
                 let line =
                     writer.source.as_ref().map_or_else(String::new, |source| format!(" at line {}", source.line));
@@ -177,7 +182,7 @@ pub fn mismatches(list: &[Mismatch]) -> String {
             }
             None => String::new(),
         };
-        let got = if m.never_written { "-".into() } else { number(m.got) };
+        let got = if m.never_written || m.undefined { "-".into() } else { number(m.got) };
         rows.push(vec![format!("{}[{}]", m.buffer, index.join(", ")), number(m.expected), got, remark]);
     }
     table(&[Align::Left, Align::Right, Align::Right, Align::Left], &rows)
@@ -348,9 +353,12 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
         let more = if output.element_count > head.len() as u64 { ", …" } else { "" };
         let extents: Vec<String> = output.shape.iter().map(|extent| format!("[{}]", grouped(*extent))).collect();
         let mut odd = Vec::new();
-        for (count, what) in
-            [(output.never_written, "never written"), (output.nan_count, "NaN"), (output.infinite_count, "infinite")]
-        {
+        for (count, what) in [
+            (output.never_written, "never written"),
+            (output.undefined, "undefined"),
+            (output.nan_count, "NaN"),
+            (output.infinite_count, "infinite"),
+        ] {
             if count > 0 && output.is_output {
                 odd.push(format!("{} {what}", grouped(count)));
             }
@@ -483,5 +491,7 @@ mod tests {
         assert_eq!(number(1.5), "1.5");
         assert_eq!(number(f64::NAN), "NaN");
         assert_eq!(number(3e-9), "3e-9");
+        assert_eq!(number(1_077_640_099.0), "1077640099");
+        assert_eq!(number(12_345_678.5), "1.23456785e7");
     }
 }

@@ -81,14 +81,20 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let run_options = options::read(args, &spec)?;
     let job = Job::Run {
         source: kernel.source.clone(),
-        spec: Box::new(spec),
+        spec: Box::new(spec.clone()),
         device: target.choice.clone(),
         arch: args.device.arch()?,
         seed: args.device.seed,
         trace: None,
         options: Box::new(run_options),
     };
-    let answer = engine::submit(places, &target, job, !args.json)?;
+    let mut answer = engine::submit(places, &target, job, !args.json)?;
+    let warned = answer.compiled.as_ref().and_then(|compiled| options::warned(&compiled.diagnostics));
+    if let Some(last) = answer.ran.last_mut().filter(|ran| ran.case.passed) {
+        last.summary += &warned.unwrap_or_default();
+        last.summary += &options::left_out(&spec, args.all_sizes).unwrap_or_default();
+    }
+    let answer = answer;
     options::write_outputs(args, &answer.ran)?;
     // The one to tell of where one is told: the first that failed, else the last.
     let told = answer.ran.iter().find(|ran| !ran.case.passed).or(answer.ran.last());
@@ -110,6 +116,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
         out::print(&answer.compile_text(&kernel.for_report(), style));
         for ran in &answer.ran {
             out::print(&format!("\n{}", report::ran(ran, &kernel.for_report(), style)));
+        }
+        if let Some(why) = engine::not_judged(&answer, &spec, "spec") {
+            out::print(&format!("\n{}: {why}\n", style.red("FAILED")));
         }
         let failed: Vec<&str> =
             answer.ran.iter().filter(|ran| !ran.case.passed).map(|ran| ran.case.name.as_str()).collect();

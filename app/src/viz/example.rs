@@ -147,8 +147,15 @@ impl Builder {
         let (base, space) = (allocation.base, allocation.space);
         let address = |lane| base.wrapping_add_signed(element(lane) * i64::from(site.bytes));
         let addresses = model::lanes(mask).map(address).collect();
-        let access =
-            StepAccess { space, kind: site.kind, bytes: site.bytes, allocation: Some(site.array), addresses, cost: 0 };
+        let access = StepAccess {
+            space,
+            kind: site.kind,
+            bytes: site.bytes,
+            allocation: Some(site.array),
+            addresses,
+            further: Vec::new(),
+            cost: 0,
+        };
         let mut step =
             Step { tick: 0, instruction: site.instruction, mask, access: Some(access), copy: None, barrier: None };
         let cost = if space == Space::Shared { model::passes(&step).len() } else { model::sectors(&step).len() };

@@ -330,8 +330,15 @@ mod tests {
     fn step(bytes: u32, addresses: impl IntoIterator<Item = u64>) -> Step {
         let addresses: Vec<u64> = addresses.into_iter().collect();
         let mask = if addresses.len() >= 32 { u32::MAX } else { (1 << addresses.len()) - 1 };
-        let access =
-            StepAccess { space: Space::Shared, kind: AccessKind::Read, bytes, allocation: None, addresses, cost: 0 };
+        let access = StepAccess {
+            space: Space::Shared,
+            kind: AccessKind::Read,
+            bytes,
+            allocation: None,
+            addresses,
+            further: Vec::new(),
+            cost: 0,
+        };
         Step { tick: 0, instruction: 0, mask, access: Some(access), copy: None, barrier: None }
     }
 

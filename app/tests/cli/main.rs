@@ -21,4 +21,5 @@ mod nonfinite;
 mod others;
 mod packaging;
 mod run;
+mod run_words;
 mod usage;

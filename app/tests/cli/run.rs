@@ -342,5 +342,5 @@ fn structs_and_wide_whole_numbers_are_passed_by_value() {
     let wrong = machine.file("w.toml", wrong);
     machine
         .run(&["run", &file, "--spec", &wrong])
-        .fails(1, &["parameter 3", "24 bytes", "struct of float, int, bool p"]);
+        .fails(1, &["parameter 3, `p`, has 24 bytes", "make 12 (float at 0, int at 4, bool at 8)"]);
 }

@@ -284,6 +284,7 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
         expected: 0.25 * i as f64 - 3.0,
         got: 0.0,
         never_written: i.is_multiple_of(2),
+        undefined: false,
         code: None,
         writer: (!i.is_multiple_of(2)).then(|| Writer {
             launch: None,

@@ -103,6 +103,10 @@ impl FaultKind {
     }
 }
 
+/// How a message of a race goes on whose parties are lanes of one warp; behind it stands what to do, of which whoever has the
+/// source may know more.
+pub const OF_ONE_WARP: &str = "; both are lanes of one warp, which need not run in step:";
+
 /// The allocation that an address belongs to, or the nearest one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocationRef {
@@ -525,6 +529,10 @@ pub struct StepAccess {
     pub allocation: Option<u32>,
     /// Address per active lane, in lane order.
     pub addresses: Vec<u64>,
+    /// The same for the further groups of an instruction that moves several, such as a fragment of the matrix units: group by
+    /// group, in lane order.
+    #[serde(default)]
+    pub further: Vec<u64>,
     /// Sectors (global, local) or wavefronts (shared) that it cost.
     pub cost: u32,
 }

@@ -4,7 +4,7 @@
 use super::declared::{line_of, without_directives};
 use super::tokens::{Kind, Token};
 use crate::spec::{Dtype, Expr, Size, macros};
-use ptx_emulator::Fault;
+use ptx_emulator::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 /// What the emulator calls a thread's local arrays, which have no names in PTX.
@@ -16,6 +16,8 @@ pub struct Array {
     pub name: String,
     /// Bytes of an element.
     pub element_bytes: u64,
+    /// Parts of an element: 3 of a `float3`, 1 of a number.
+    pub parts: u64,
     pub extents: Vec<u64>,
     pub is_shared: bool,
     /// Lines in which it is indexed.
@@ -42,7 +44,9 @@ pub fn arrays(source: &str, options: &[String]) -> Vec<Array> {
         let mut words = all[start..at]
             .iter()
             .filter(|token| !matches!(token.text, "const" | "static" | "volatile" | "__shared__" | "extern"));
-        let Some(element_bytes) = words.next().and_then(|first| bytes_of(&all[start..at], first)) else { continue };
+        let Some((element_bytes, parts)) = words.next().and_then(|first| bytes_of(&all[start..at], first)) else {
+            continue;
+        };
         let extents: Option<Vec<u64>> = extents.iter().map(|text| extent(text)).collect();
         let Some(extents) = extents else { continue };
         let name = all[at].plain();
@@ -52,7 +56,7 @@ pub fn arrays(source: &str, options: &[String]) -> Vec<Array> {
             .filter(|pair| pair[0].text == name && pair[1].text == "[" && pair[0].at != all[at].at)
             .map(|pair| line_of(source, pair[0].at))
             .collect();
-        found.push(Array { name, element_bytes, extents, is_shared, used });
+        found.push(Array { name, element_bytes, parts, extents, is_shared, used });
     }
     found
 }
@@ -69,30 +73,49 @@ fn brackets(source: &str, all: &[Token<'_>], at: usize) -> Option<(Vec<String>, 
     (!extents.is_empty()).then_some((extents, next))
 }
 
-/// Bytes of the type that a declaration begins with.
-fn bytes_of(declaration: &[Token<'_>], first: &Token<'_>) -> Option<u64> {
+/// Bytes of the type that a declaration begins with, and of how many parts it is made.
+fn bytes_of(declaration: &[Token<'_>], first: &Token<'_>) -> Option<(u64, u64)> {
     let from = declaration.iter().position(|token| token.at == first.at)?;
     let longest = declaration[from..].iter().take_while(|token| token.kind == Kind::Word).count();
     (1..=longest).rev().find_map(|count| {
         let words: Vec<&str> = declaration[from..from + count].iter().map(|token| token.text).collect();
-        Dtype::of_cpp(&words.join(" ")).map(|dtype| dtype.bytes() as u64)
+        let number = Dtype::of_cpp(&words.join(" ")).map(|dtype| (dtype.bytes() as u64, 1));
+        let vector = || match words[..] {
+            [one] => vector(one),
+            _ => None,
+        };
+        number.or_else(vector)
     })
 }
 
-/// Rewrites a fault's message with the names and indices of the source.
-pub fn name(fault: &mut Fault, arrays: &[Array]) {
-    for array in arrays.iter().filter(|array| array.is_shared && array.extents.len() > 1) {
+/// Bytes and parts of CUDA's own vectors: `float3`, `int4`.
+fn vector(name: &str) -> Option<(u64, u64)> {
+    let parts = u64::from(name.chars().last()?.to_digit(10)?);
+    let of = Dtype::of_cpp(name.strip_suffix(['2', '3', '4'])?)?;
+    let is_one = matches!(
+        of,
+        Dtype::F32 | Dtype::F64 | Dtype::I32 | Dtype::U32 | Dtype::I16 | Dtype::U16 | Dtype::I8 | Dtype::U8
+    );
+    is_one.then_some((of.bytes() as u64 * parts, parts))
+}
+
+/// Rewrites a fault's message with the names and indices of the source. `block` is the shape of the launch's blocks, where there
+/// is one launch.
+pub fn name(fault: &mut Fault, arrays: &[Array], block: Option<[u32; 3]>) {
+    for array in arrays.iter().filter(|array| array.is_shared && (array.extents.len() > 1 || array.parts > 1)) {
         let before = format!("`{}`[", array.name);
         let mut text = String::new();
         let mut rest = fault.message.as_str();
         let mut changed = false;
+        let mut first: Option<Place> = None;
         while let Some(at) = rest.find(&before) {
             let digits = &rest[at + before.len()..];
             let index = digits.split(']').next().and_then(|number| number.parse::<u64>().ok());
             text.push_str(&rest[..at]);
-            match index.filter(|_| u64::from(fault.access_bytes) == array.element_bytes) {
-                Some(index) => {
-                    text.push_str(&format!("`{}`{}", array.name, array.index(index)));
+            match index.and_then(|index| array.place(index, u64::from(fault.access_bytes))) {
+                Some(place) => {
+                    first.get_or_insert(place.clone());
+                    text.push_str(&format!("`{}`{}", array.name, place.text));
                     rest = digits.split_once(']').map_or("", |(_, rest)| rest);
                     changed = true;
                 }
@@ -105,7 +128,20 @@ pub fn name(fault: &mut Fault, arrays: &[Array]) {
         text.push_str(rest);
         if changed {
             let extents: String = array.extents.iter().map(|extent| format!("[{extent}]")).collect();
-            fault.message = format!("{text}; `{}` has the shape {extents}", array.name);
+            fault.message = match array.extents.len() {
+                1 => text,
+                _ => format!("{text}; `{}` has the shape {extents}", array.name),
+            };
+            let few = block.filter(|_| fault.kind == FaultKind::Uninitialised).and_then(|block| {
+                let at = first.as_ref()?;
+                array.is_too_large_for(block, &at.index).then_some(block)
+            });
+            if let Some([x, y, _]) = few {
+                fault.message += &format!(
+                    ", and the block has {x} x {y} threads: if each of them writes one element, the others are never written. Make \
+                     both alike (`// lockstep: block = …`)"
+                );
+            }
         }
     }
     if !fault.message.contains(STACK) {
@@ -122,9 +158,43 @@ pub fn name(fault: &mut Fault, arrays: &[Array]) {
     }
 }
 
+/// Where an access lies in an array.
+#[derive(Clone, Debug)]
+struct Place {
+    index: Vec<u64>,
+    /// `[8][0]`, `[3].y`.
+    text: String,
+}
+
 impl Array {
-    /// `[8][0]` of element 64 of `[8][8]`; past the end the first index goes on.
-    fn index(&self, element: u64) -> String {
+    /// Of an access of so many bytes, counted in these.
+    fn place(&self, access: u64, bytes: u64) -> Option<Place> {
+        let (element, part) = match bytes {
+            whole if whole == self.element_bytes => (access, None),
+            part if part * self.parts == self.element_bytes => {
+                (access / self.parts, ["x", "y", "z", "w"].get((access % self.parts) as usize))
+            }
+            _ => return None,
+        };
+        let index = self.index(element);
+        let mut text: String = index.iter().map(|part| format!("[{part}]")).collect();
+        if let Some(part) = part {
+            text += &format!(".{part}");
+        }
+        Some(Place { index, text })
+    }
+
+    /// Whether the tile has whole blocks of elements in both directions, and more than one, and an element lies beyond the first.
+    fn is_too_large_for(&self, [x, y, _]: [u32; 3], index: &[u64]) -> bool {
+        let ([rows, columns], [row, column], [x, y]) = (&self.extents[..], index, [x, y].map(u64::from)) else {
+            return false;
+        };
+        let whole = |extent: u64, block: u64| block > 1 && extent > block && extent.is_multiple_of(block);
+        whole(*rows, y) && whole(*columns, x) && (*row >= y || *column >= x)
+    }
+
+    /// 8 and 0 of element 64 of `[8][8]`; past the end the first index goes on.
+    fn index(&self, element: u64) -> Vec<u64> {
         let mut rest = element;
         let mut parts: Vec<u64> = Vec::new();
         for extent in self.extents[1..].iter().rev() {
@@ -132,14 +202,15 @@ impl Array {
             rest /= extent;
         }
         parts.push(rest);
-        parts.iter().rev().map(|part| format!("[{part}]")).collect()
+        parts.reverse();
+        parts
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_emulator::{FaultKind, SourceLine};
+    use ptx_emulator::SourceLine;
 
     const SOURCE: &str = "#define TILE 8\nextern \"C\" __global__ void k(float* a)\n{\n    constexpr int MOST = 4;\n    \
                           __shared__ float s[TILE][TILE + 1], t[3];\n    unsigned int best[MOST];\n    extern __shared__ float d[];\n    \
@@ -178,19 +249,43 @@ mod tests {
     }
 
     #[test]
+    fn a_tile_of_several_blocks_is_told_so() {
+        let found = arrays("__shared__ float s[32][32]; __shared__ float t[64][16];", &[]);
+        let say = |message: &str, block: [u32; 3]| {
+            let mut fault = Fault { kind: FaultKind::Uninitialised, ..fault(message, 1, 4096) };
+            name(&mut fault, &found, Some(block));
+            fault.message
+        };
+        let few = say("reads `s`[31], which nobody wrote", [16, 16, 1]);
+        assert!(few.contains("`s`[0][31]") && few.contains("the block has 16 x 16 threads"), "{few}");
+        for (message, block) in [
+            ("reads `s`[31], which nobody wrote", [32, 32, 1]),
+            ("reads `s`[31], which nobody wrote", [256, 1, 1]),
+            ("reads `s`[3], which nobody wrote", [16, 16, 1]),
+            ("reads `t`[385], which nobody wrote", [16, 16, 1]),
+        ] {
+            assert!(!say(message, block).contains("the block has"), "{message}");
+        }
+    }
+
+    #[test]
     fn messages_have_the_sources_indices() {
         let found = arrays(SOURCE, &[]);
         let mut shared = fault("thread reads `s`[72] (elements of 4 bytes), 4 bytes past its end", 9, 288);
-        name(&mut shared, &found);
+        name(&mut shared, &found, None);
         assert_eq!(
             shared.message,
             "thread reads `s`[8][0] (elements of 4 bytes), 4 bytes past its end; `s` has the shape [8][9]"
         );
         let mut local = fault("thread reads `the thread's stack`[4] (elements of 4 bytes)", 9, 16);
-        name(&mut local, &found);
+        name(&mut local, &found, None);
         assert_eq!(local.message, "thread reads `best`[4] (elements of 4 bytes)");
         let mut other = fault("thread reads `t`[3]", 9, 12);
-        name(&mut other, &found);
+        name(&mut other, &found, None);
         assert_eq!(other.message, "thread reads `t`[3]");
+        let points = arrays("__shared__ float3 chunk[64];", &[]);
+        let mut part = fault("thread reads `chunk`[4] while another wrote `chunk`[3]", 1, 768);
+        name(&mut part, &points, None);
+        assert_eq!(part.message, "thread reads `chunk`[1].y while another wrote `chunk`[1].x");
     }
 }

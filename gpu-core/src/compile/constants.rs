@@ -1,8 +1,10 @@
 //! `__constant__` memory: which variables nothing sets, and values for them. On a GPU the host fills it with
 //! `cudaMemcpyToSymbol`; here there is no host program, so the values go where the variable is declared.
 
+use super::declared::line_of;
 use super::resources::demangle;
 use super::tokens::{Kind, Token, tokens};
+use crate::spec::{Dtype, Expr, Size, macros};
 
 /// Variables in constant memory that the kernels read and that have no value, as the learner wrote their names.
 pub fn unset(ptx: &str) -> Vec<String> {
@@ -54,11 +56,48 @@ pub fn set(source: &str, name: &str, values: &[String]) -> Result<String, String
         if matches!(next.text, "=" | "{") {
             return Err(format!("`{name}` has its values where it is declared, so it cannot be set"));
         }
+        if let Some(count) =
+            count(source, &all[at..end], found - at, after - at).filter(|count| *count != values.len() as u64)
+        {
+            let line = line_of(source, all[found].at);
+            let (has, gives) = (elements(count), elements(values.len() as u64));
+            return Err(format!(
+                "`{name}` (line {line}) has {has}, and {gives} are given for it: give all of them, a 0 for those that are 0"
+            )
+            .replace("1 element are", "1 element is"));
+        }
         let list = values.join(", ");
         return Ok(format!("{} = {{{list}}}{}", &source[..next.at], &source[next.at..]));
     }
     let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
     Err(format!("the kernel has no `__constant__` variable `{name}` to set: {known}"))
+}
+
+fn elements(count: u64) -> String {
+    if count == 1 { "1 element".to_owned() } else { format!("{count} elements") }
+}
+
+/// Elements of the variable that is declared at a token; None where its type or an extent is not known.
+fn count(source: &str, declaration: &[Token<'_>], name: usize, after: usize) -> Option<u64> {
+    let words: Vec<&str> = declaration[..name]
+        .iter()
+        .map(|token| token.text)
+        .filter(|word| !matches!(*word, "__constant__" | "const" | "static" | "__device__" | "extern" | "volatile"))
+        .take_while(|word| !matches!(*word, "," | "["))
+        .collect();
+    // The names before it in one declaration come behind the type.
+    (1..=words.len()).rev().find_map(|count| Dtype::of_cpp(&words[..count].join(" ")))?;
+    let defined = macros::integers(source, &[]);
+    let mut product = 1_u64;
+    let mut at = name + 1;
+    while at < after {
+        let close = (at..after).find(|&i| declaration[i].text == "]")?;
+        let text = &source[declaration[at].end..declaration[close].at];
+        let extent = Expr(macros::expand(text, &defined)).eval(&Size::new()).ok()?;
+        product = product.checked_mul(u64::try_from(extent).ok()?)?;
+        at = close + 1;
+    }
+    Some(product)
 }
 
 #[cfg(test)]
@@ -82,6 +121,13 @@ mod tests {
         let changed = set(source, "taps", &values).unwrap();
         assert_eq!(changed.lines().nth(1), Some("__constant__ float scale, taps[2] = {0.25, 0.5};"));
         assert_eq!(changed.lines().count(), source.lines().count());
+        let one = ["0.25".to_owned()];
+        let few = set(source, "taps", &one).unwrap_err();
+        assert!(few.contains("`taps` (line 2) has 2 elements, and 1 element is given"), "{few}");
+        assert!(set(source, "scale", &values).unwrap_err().contains("has 1 element, and 2 elements are"));
+        let grid = "#define R 1\n__constant__ float g[2 * R][2];\n__constant__ Pair p;\n";
+        assert!(set(grid, "g", &values).unwrap_err().contains("4 elements"));
+        assert!(set(grid, "p", &values).is_ok(), "nothing is known of it");
         assert!(set(source, "n", &values).unwrap_err().contains("declared"));
         let missing = set(source, "tap", &values).unwrap_err();
         assert!(missing.contains("scale") && missing.contains("`tap`"), "{missing}");

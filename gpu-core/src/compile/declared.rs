@@ -16,6 +16,8 @@ pub struct Kernel {
     pub template: Vec<String>,
     /// Its name in PTX is as written.
     pub extern_c: bool,
+    /// It returns nothing, as a kernel has to.
+    pub is_void: bool,
 }
 
 /// One parameter.
@@ -190,7 +192,8 @@ fn kernel(source: &str, all: &[Token<'_>], global: usize) -> Option<(Kernel, usi
         }
     }
     let line = line_of(source, name.at);
-    Some((Kernel { name: name.plain(), line, params, template, extern_c }, body))
+    let is_void = all[start..open].iter().any(|token| token.text == "void");
+    Some((Kernel { name: name.plain(), line, params, template, extern_c, is_void }, body))
 }
 
 /// Index of the parenthesis that closes the one at `open`.

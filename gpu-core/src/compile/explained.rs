@@ -4,7 +4,7 @@
 use super::declared::{self, kernels};
 use super::diagnostics::Context;
 use super::{Diagnostic, Severity};
-use super::{scopes, standins};
+use super::{operands, scopes, standins};
 use crate::spec::Dtype;
 
 /// What NVRTC says of a kernel whose parameters have a type that it does not know, and of nothing else.
@@ -29,21 +29,29 @@ pub fn explain(found: Vec<Diagnostic>, context: &Context<'_>) -> Vec<Diagnostic>
                 diagnostic.message = format!("{words} (the compiler says: {NO_KERNEL})");
                 lost = Some(diagnostic.line);
             }
-        } else if ours && lost == Some(diagnostic.line) && is_echo(&diagnostic.message) {
+        } else if ours && lost == Some(diagnostic.line) && is_echo(&diagnostic.message)
+            || operands::is_echo(&diagnostic, kept.last())
+        {
             continue;
         } else if diagnostic.severity == Severity::Error {
             let line = context.source_text.lines().nth(diagnostic.line.saturating_sub(1) as usize).unwrap_or_default();
             let said = diagnostic.message.lines().next().unwrap_or_default();
             let line = if ours { line } else { "" };
-            let count = scopes::constant_argument(said, line, diagnostic.column);
+            let count =
+                scopes::constant_argument(said, line, diagnostic.column).or_else(|| operands::words(said, line));
             if let Some(words) = count.or_else(|| words(said, line, context.source_text, diagnostic.line)) {
                 let said = said.trim_end_matches('.');
                 diagnostic.message = format!("{words} (the compiler says: {said})");
             }
+        } else if ours && diagnostic.severity == Severity::Warning {
+            let line = context.source_text.lines().nth(diagnostic.line.saturating_sub(1) as usize).unwrap_or_default();
+            if let Some(words) = operands::warning(&diagnostic.message, line, diagnostic.column) {
+                diagnostic.message = format!("{words} (the compiler says: {})", diagnostic.message);
+            }
         }
         kept.push(diagnostic);
     }
-    without_arguments_of_libraries(kept)
+    operands::one_for_a_call(without_arguments_of_libraries(kept), context.source_text, context.source_name)
 }
 
 /// Of a call of a library's or the host's function, what is said of its name alone: the arguments are not known either.

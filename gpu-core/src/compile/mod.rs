@@ -5,6 +5,7 @@ pub mod build;
 pub mod cache;
 pub mod calls;
 pub mod choice;
+pub mod conditions;
 pub mod constants;
 pub mod declared;
 pub mod diagnostics;
@@ -15,6 +16,7 @@ pub mod includes;
 mod letters;
 pub mod locate;
 pub mod nvrtc;
+mod operands;
 pub mod options;
 pub mod parameters;
 pub mod resources;
@@ -23,7 +25,9 @@ mod scopes;
 pub mod signature;
 mod slips;
 pub mod standins;
+pub mod structs;
 pub mod tokens;
+pub mod unset;
 pub mod watched;
 pub mod wheels;
 
@@ -98,6 +102,12 @@ pub struct CompileReport {
     pub declared: Vec<declared::Kernel>,
     /// Arrays as it declares them.
     pub arrays: Vec<arrays::Array>,
+    /// Structures as it declares them.
+    pub structs: Vec<structs::Struct>,
+    /// Conditions on the thread's number, and what stands inside of them.
+    pub conditions: Vec<conditions::Condition>,
+    /// Variables that it declares without a value.
+    pub unset: Vec<unset::Unset>,
     /// Mathematical functions that it calls.
     pub calls: Vec<calls::Call>,
     /// Lines whose values a trace keeps.
@@ -124,6 +134,9 @@ impl CompileReport {
     pub fn read(&mut self, source: &crate::job::Source) -> Result<(), String> {
         self.declared = declared::kernels(&source.text);
         self.arrays = arrays::arrays(&source.text, &source.options);
+        self.structs = structs::structs(&source.text);
+        self.conditions = conditions::conditions(&source.text);
+        self.unset = unset::unset(&source.text);
         self.calls = calls::calls(&source.text);
         self.watched = watched::watched(&source.text, &source.name);
         self.launch_directives = crate::spec::launch_directives(&source.text, &source.options)

@@ -4,7 +4,7 @@ use super::Toolchain;
 use crate::job::Source;
 
 /// Part of the cache key: raise it when the options below or the shape of a report change.
-pub const RECIPE_VERSION: u32 = 3;
+pub const RECIPE_VERSION: u32 = 4;
 
 /// Options that may come with a source, as `name` or `name=value`; a trailing `*` allows a suffix. Whatever reads or
 /// writes files, or adds include folders, is absent on purpose.

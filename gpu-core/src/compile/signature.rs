@@ -3,7 +3,7 @@
 
 use super::CompileReport;
 use super::resources::demangle;
-use crate::spec::{Dtype, Param, Role, Spec, Step, TENSOR_MAP_BYTES};
+use crate::spec::{Dtype, Param, Role, Spec, Step, TENSOR_MAP_BYTES, struct_layout};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -19,11 +19,17 @@ struct Taken {
     kind: Kind,
 }
 
+/// What a learner calls the spec of an exercise.
+pub const EXERCISE: &str = "exercise";
+
 /// Checks the learner's kernel of every step. The error says what is expected, with the declaration to write, and which
-/// step it is about where there are several.
-pub fn check(compiled: &CompileReport, spec: &Spec) -> Result<(), String> {
+/// step it is about where there are several. `what` is what the spec is called: [`EXERCISE`], or `spec` where someone wrote it
+/// for a kernel of his own.
+pub fn check(compiled: &CompileReport, spec: &Spec, what: &str) -> Result<(), String> {
     for step in spec.steps.iter().filter(|step| step.given.is_none()) {
-        check_step(&compiled.ptx, spec, step).map_err(|message| match spec.has_steps() {
+        let found = check_step(&compiled.ptx, spec, step, what);
+        let found = found.and_then(|()| members_differ(compiled, spec, step, what).map_or(Ok(()), Err));
+        found.map_err(|message| match spec.has_steps() {
             true => format!("step \"{}\": {message}", step.name),
             false => message,
         })?;
@@ -35,7 +41,7 @@ pub fn check(compiled: &CompileReport, spec: &Spec) -> Result<(), String> {
 pub fn check_given(compiled: &CompileReport, spec: &Spec) -> Result<(), String> {
     for step in &spec.steps {
         if let (Some(given), Some(report)) = (&step.given, compiled.of_step(step)) {
-            check_step(&report.ptx, spec, step)
+            check_step(&report.ptx, spec, step, EXERCISE)
                 .map_err(|message| format!("the exercise's own kernel `{}` does not fit: {message}", given.file))?;
         }
     }
@@ -53,7 +59,7 @@ pub fn named(spec: &Spec, ptx: &str) -> Spec {
     spec
 }
 
-fn check_step(ptx: &str, spec: &Spec, step: &Step) -> Result<(), String> {
+fn check_step(ptx: &str, spec: &Spec, step: &Step, what: &str) -> Result<(), String> {
     let params: Vec<&Param> = spec.args_of(step).into_iter().filter_map(|index| spec.params.get(index)).collect();
     let wanted = declaration(&step.entry, &params);
     let entries = entries(ptx);
@@ -71,7 +77,7 @@ fn check_step(ptx: &str, spec: &Spec, step: &Step) -> Result<(), String> {
     };
     if taken.len() != params.len() {
         return Err(format!(
-            "kernel `{}` takes {} parameter{}, the exercise passes {}. Declare it as `{wanted}`",
+            "kernel `{}` takes {} parameter{}, the {what} passes {}. Declare it as `{wanted}`",
             step.entry,
             taken.len(),
             if taken.len() == 1 { "" } else { "s" },
@@ -81,9 +87,12 @@ fn check_step(ptx: &str, spec: &Spec, step: &Step) -> Result<(), String> {
     for (index, (taken, param)) in taken.iter().zip(params).enumerate() {
         let passed = passed(param);
         let kinds_differ = taken.kind != Kind::Bits && passed.kind != Kind::Bits && taken.kind != passed.kind;
+        if let (Param::Struct { name, fields }, true) = (param, taken.bytes != passed.bytes) {
+            return Err(struct_differs(index + 1, name, *taken, fields, what));
+        }
         if taken.bytes != passed.bytes || kinds_differ {
             return Err(format!(
-                "parameter {} of kernel `{}` is {}; the exercise passes {}. Declare it as `{wanted}`",
+                "parameter {} of kernel `{}` is {}; the {what} passes {}. Declare it as `{wanted}`",
                 index + 1,
                 step.entry,
                 describe(*taken),
@@ -171,7 +180,7 @@ fn parameter(text: &str) -> Option<Taken> {
 fn passed(param: &Param) -> Taken {
     match param {
         Param::Buffer { .. } => Taken { bytes: 8, kind: Kind::Integer },
-        Param::Struct { fields, .. } => Taken { bytes: crate::spec::struct_layout(fields).0 as u64, kind: Kind::Bits },
+        Param::Struct { fields, .. } => Taken { bytes: struct_layout(fields).0 as u64, kind: Kind::Bits },
         Param::TensorMap { .. } => Taken { bytes: TENSOR_MAP_BYTES as u64, kind: Kind::Bits },
         Param::Scalar { dtype, .. } => {
             let (bytes, kind) = match dtype {
@@ -212,10 +221,78 @@ pub(super) fn c_param(param: &Param) -> String {
         Param::Scalar { name, dtype, .. } => format!("{} {name}", c_type(*dtype)),
         Param::Struct { name, fields } => {
             let members: Vec<&str> = fields.iter().map(|(dtype, _)| c_type(*dtype)).collect();
-            format!("struct of {} {name}", members.join(", "))
+            format!("/* a struct of {} */ {} {name}", members.join(", "), struct_name(name))
         }
         Param::TensorMap { name, .. } => format!("const __grid_constant__ CUtensorMap {name}"),
     }
+}
+
+/// A type's name for a parameter: `Params` for `params`.
+fn struct_name(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(|| "P".to_owned(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
+
+/// Where the members of a struct begin, in bytes.
+fn offsets(fields: &[(Dtype, String)]) -> Vec<usize> {
+    let mut end = 0_usize;
+    let mut next = |bytes: usize| {
+        let at = end.next_multiple_of(bytes);
+        end = at + bytes;
+        at
+    };
+    fields.iter().map(|(dtype, _)| next(dtype.bytes())).collect()
+}
+
+/// The members of a struct as the source has them, against those that are passed: sizes may agree and types differ.
+fn members_differ(compiled: &CompileReport, spec: &Spec, step: &Step, what: &str) -> Option<String> {
+    let params: Vec<&Param> = spec.args_of(step).into_iter().filter_map(|index| spec.params.get(index)).collect();
+    let name = demangle(&step.entry);
+    let kernel =
+        compiled.declared.iter().find(|kernel| kernel.is_called(name.split(['(', '<']).next().unwrap_or(&name)))?;
+    if kernel.params.len() != params.len() {
+        return None;
+    }
+    kernel.params.iter().zip(params).enumerate().find_map(|(index, (own, param))| {
+        let Param::Struct { name, fields } = param else { return None };
+        let known = compiled.structs.iter().find(|known| known.name == own.element)?;
+        let members: Option<Vec<Dtype>> = known.members.iter().map(|member| Dtype::of_cpp(&member.element)).collect();
+        let members = members?;
+        let alike = |one: Dtype, other: Dtype| one.bytes() == other.bytes() && one.is_float() == other.is_float();
+        let same = members.len() == fields.len() && members.iter().zip(fields).all(|(own, (dtype, _))| alike(*own, *dtype));
+        if same {
+            return None;
+        }
+        let own: Vec<String> =
+            known.members.iter().map(|member| format!("{} {}", member.element, member.name)).collect();
+        let passed: Vec<&str> = fields.iter().map(|(dtype, _)| c_type(*dtype)).collect();
+        Some(format!(
+            "parameter {}, `{name}`, is a `{}` with the members {} in the kernel, and the {what} passes {}: give both the same members in \
+             the same order",
+            index + 1,
+            known.name,
+            own.join(", "),
+            passed.join(", ")
+        ))
+    })
+}
+
+/// A structure by value of another size than the members that are passed: both layouts, and how to bring them together.
+fn struct_differs(number: usize, name: &str, taken: Taken, fields: &[(Dtype, String)], what: &str) -> String {
+    let (bytes, offsets) = (struct_layout(fields).0, offsets(fields));
+    let members = |separator: &str, one: &dyn Fn(usize, Dtype) -> String| {
+        let all = fields.iter().enumerate().map(|(index, (dtype, _))| one(index, *dtype));
+        all.collect::<Vec<_>>().join(separator)
+    };
+    let placed = members(", ", &|index, dtype| format!("{} at {}", c_type(dtype), offsets[index]));
+    let declared = members(" ", &|index, dtype| format!("{} m{index};", c_type(dtype)));
+    let is =
+        if taken.kind == Kind::Bits { format!("has {} bytes", taken.bytes) } else { format!("is {}", describe(taken)) };
+    format!(
+        "parameter {number}, `{name}`, {is} in the kernel, and the members in the {what} make {bytes} ({placed}). Declare these members \
+         in this order in the kernel, as in `struct {} {{ {declared} }};`, or write the kernel's own members in the {what}'s `fields`",
+        struct_name(name)
+    )
 }
 
 pub(super) fn c_type(dtype: Dtype) -> &'static str {
@@ -262,7 +339,7 @@ mod tests {
     }
 
     fn check(ptx: &str, spec: &Spec) -> Result<(), String> {
-        super::check(&CompileReport { ptx: ptx.to_owned(), ..CompileReport::default() }, spec)
+        super::check(&CompileReport { ptx: ptx.to_owned(), ..CompileReport::default() }, spec, EXERCISE)
     }
 
     fn ptx(name: &str, params: &str) -> String {

@@ -4,7 +4,7 @@
 use super::case::in_order;
 use super::compare::{self, Comparison};
 use super::inputs;
-use crate::compile::{CompileReport, arrays};
+use crate::compile::CompileReport;
 use crate::device::{Argument, Device, Report, RunError, Sequence};
 use crate::oracle::Expected;
 use crate::spec::{Resolved, Spec};
@@ -47,8 +47,7 @@ pub(super) fn launch(device: &mut dyn Device, case: &Case<'_>, stop: &AtomicBool
     if right && comparison.mismatch_count == 0 {
         return Ok(None);
     }
-    report.faults.iter_mut().for_each(|fault| arrays::name(fault, &case.compiled.arrays));
-    report.faults = in_order(std::mem::take(&mut report.faults));
+    report.faults = in_order(std::mem::take(&mut report.faults), case.compiled, case.resolved);
     // What it looks like speaks of the first launch.
     comparison.patterns = vec!["kept_state"];
     comparison.right_corner = None;

@@ -50,6 +50,7 @@ pub(super) fn note_unwritten(parts: &[(&ResolvedBuffer, &Buffer)], unwritten: Un
                     expected: f64::NAN,
                     got: buffer.dtype.decode(bytes),
                     never_written: true,
+                    undefined: false,
                     writer: None,
                     code: None,
                 });
@@ -95,6 +96,7 @@ pub(super) fn compare(of: &Exact<'_>, rule: &OutputRule, result: &mut Comparison
                 expected: want,
                 got,
                 never_written,
+                undefined: false,
                 writer: None,
                 code: Some(code(of.view, of.got, of.expected, element)),
             });
@@ -155,6 +157,7 @@ impl Exact<'_> {
                     expected: value(want),
                     got: value(got),
                     never_written,
+                    undefined: false,
                     writer: None,
                     code: (size <= 4).then(|| CodePair {
                         got: raw(got),

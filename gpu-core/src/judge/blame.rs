@@ -1,11 +1,12 @@
 //! Who wrote a wrong element: the failed case once more on the emulator, with every write traced.
 
 use super::inputs;
-use crate::device::{Argument, Device, Launch, RunError, Sequence};
+use crate::device::{Argument, Device, Launch, Report, RunError, Sequence};
 use crate::spec::Resolved;
 use crate::verdict::{Mismatch, Writer};
 use ptx_emulator::{
-    AccessKind, SourceLine, Space, StepAccess, StepCopy, ThreadId, Trace, TraceAllocation, TraceRequest, WarpTrace,
+    AccessKind, FaultKind, SourceLine, Space, StepAccess, StepCopy, ThreadId, Trace, TraceAllocation, TraceRequest,
+    WarpTrace,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -96,7 +97,8 @@ fn each_of(trace: &Trace, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dy
             }
             let Some(access) = step.access.as_ref().filter(|access| writes(access)) else { continue };
             let lanes = (0..32).filter(|lane| step.mask >> lane & 1 != 0);
-            for (lane, address) in lanes.zip(&access.addresses) {
+            let groups = access.addresses.iter().chain(&access.further);
+            for (lane, address) in lanes.cycle().zip(groups) {
                 let Some(start) = address.checked_sub(allocation.base) else { continue };
                 if start < allocation.bytes {
                     let source = || trace.instructions.get(step.instruction as usize)?.source.clone();
@@ -154,6 +156,65 @@ pub(super) fn name_writers(writes: &Writes, case: &Resolved, mismatches: &mut [M
     for mismatch in mismatches.iter_mut().filter(|mismatch| !mismatch.never_written) {
         let Some((buffer, byte, bytes)) = case.place_of(&mismatch.buffer, &mismatch.index) else { continue };
         mismatch.writer = writes.writer(buffer, byte, bytes);
+    }
+}
+
+/// Of elements that hold no value those in which something was stored all the same; `known` keeps the others.
+fn stored_without_value(
+    writes: &Writes,
+    case: &Resolved,
+    known: &mut [(String, Vec<usize>)],
+) -> Vec<(String, Vec<usize>)> {
+    let mut found = Vec::new();
+    for (name, elements) in known.iter_mut().filter(|(_, elements)| !elements.is_empty()) {
+        let Some(size) = case.buffers().find(|shape| shape.name == *name).map(|shape| shape.dtype.bytes()) else {
+            continue;
+        };
+        let mut stored = std::collections::BTreeSet::new();
+        writes.each(name, |_, start, end, _| {
+            stored.extend(start as usize / size..(end as usize).div_ceil(size));
+        });
+        let (undefined, never) = elements.iter().copied().partition(|element| stored.contains(element));
+        *elements = never;
+        found.push((name.clone(), undefined));
+    }
+    found.retain(|(_, elements): &(_, Vec<usize>)| !elements.is_empty());
+    found
+}
+
+/// Elements in which a kernel stored something without a value, where a fault says that it did: they are taken out of those that
+/// nobody wrote. Empty where it cannot be told.
+pub(super) fn take_undefined(
+    device: &mut dyn Device,
+    sequence: &Sequence<'_>,
+    case: &Resolved,
+    seed: u64,
+    run: &mut Report,
+    stop: &AtomicBool,
+) -> Result<Vec<(String, Vec<usize>)>, RunError> {
+    let tells = |kind| matches!(kind, FaultKind::Uninitialised | FaultKind::MaskMisuse);
+    let Some(known) =
+        run.unwritten.as_mut().filter(|_| run.completed && run.faults.iter().any(|fault| tells(fault.kind)))
+    else {
+        return Ok(Vec::new());
+    };
+    if known.iter().all(|(_, elements)| elements.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let writes = Writes::of(device, sequence, case, seed, stop)?;
+    Ok(writes.map(|writes| stored_without_value(&writes, case, known)).unwrap_or_default())
+}
+
+/// Marks the mismatches that are undefined, and says who stored them nothing of a value.
+pub(super) fn mark_undefined(undefined: &[(String, Vec<usize>)], case: &Resolved, mismatches: &mut [Mismatch]) {
+    for mismatch in mismatches {
+        let Some((buffer, byte, _)) = case.place_of(&mismatch.buffer, &mismatch.index) else { continue };
+        let Some(size) = case.buffers().find(|shape| shape.name == buffer).map(|shape| shape.dtype.bytes() as u64)
+        else {
+            continue;
+        };
+        let elements = undefined.iter().find(|(name, _)| name == buffer).map(|(_, elements)| elements);
+        mismatch.undefined = elements.is_some_and(|elements| elements.binary_search(&((byte / size) as usize)).is_ok());
     }
 }
 

@@ -4,9 +4,10 @@ use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
 use super::steps::{self, Traced};
 use super::{
-    Session, again, captured, draws, explain, fold, gaps, inputs, narrow, nonfinite, oracle_inputs, patience, tensors,
+    Session, advice, again, captured, draws, explain, fold, gaps, inputs, narrow, nonfinite, oracle_inputs, patience,
+    tensors,
 };
-use crate::compile::arrays;
+use crate::compile::{CompileReport, arrays, unset};
 use crate::device::{Argument, Device, DeviceKind, Report, RunError, Sequence};
 use crate::job::Event;
 use crate::oracle::guess::{self, Case, Guess};
@@ -27,6 +28,8 @@ pub(super) struct Judged {
     pub(super) guessed: Option<Guessed>,
     /// The reason says that an index went round, or in which rhythm elements are left out.
     pub(super) is_narrow: bool,
+    /// What seems never to be written was stored, and has no value.
+    pub(super) is_undefined: bool,
 }
 
 /// A guess in the report of a case, and what to say without it.
@@ -41,6 +44,11 @@ pub(super) struct Guessed {
 }
 
 impl Guessed {
+    /// It says no more than that zeros came out.
+    pub(super) fn is_zeros(&self) -> bool {
+        self.words.starts_with("all wrong ones are 0")
+    }
+
     /// Whether both name the same mistake, at sizes of their own.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         let letters = |words: &str| words.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
@@ -90,6 +98,12 @@ impl Session<'_> {
         self.captured = self.captured.take().or(captured);
         let steps = steps::step_reports(self.spec, &resolved, &run);
         emit_console(self.emit, &mut run);
+        let undefined = match device.info().kind {
+            DeviceKind::Emulator => {
+                blame::take_undefined(device, &sequence, &resolved, self.seed, &mut run, self.stop)?
+            }
+            DeviceKind::Gpu => Vec::new(),
+        };
         let mut comparison = if run.completed {
             let drawn = match self.spec.draws() {
                 1 => None,
@@ -105,9 +119,13 @@ impl Session<'_> {
             // Half-written outputs of an aborted run say nothing beyond its fault.
             Comparison::default()
         };
+        if !undefined.is_empty() {
+            // What has no value is no pattern of values.
+            comparison.patterns.retain(|pattern| *pattern != "nan_output");
+            blame::mark_undefined(&undefined, &resolved, &mut comparison.mismatches);
+        }
         self.trace = self.trace.take().or(run.traces.drain(..).next());
-        run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
-        run.faults = in_order(std::mem::take(&mut run.faults));
+        run.faults = in_order(std::mem::take(&mut run.faults), self.compiled, &resolved);
         if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
             let made_up = || self.oracle.made_up(&self.compiled.ptx);
             comparison.violated = violated(self.oracle, &resolved, &arguments).or_else(made_up);
@@ -137,6 +155,7 @@ impl Session<'_> {
                 self.goes_on(&resolved, "looking for what is wrong");
             }
             comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
+            comparison.drop_precision();
         }
         let signature = resolved.signature();
         if let (Some(right), Some(output)) = (comparison.right_corner, signature.outputs.first())
@@ -224,7 +243,8 @@ impl Session<'_> {
             hints_without: explain::hints(&report, &run.corruptions, &comparison),
         });
         report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Judged { resolved, report, hints, placed, guessed, is_narrow })
+        let is_undefined = !undefined.is_empty() && !hints.contains(&"never_written");
+        Ok(Judged { resolved, report, hints, placed, guessed, is_narrow, is_undefined })
     }
 
     /// Runs the case again and adds who wrote what is wrong. Whether a thread was found.
@@ -300,7 +320,15 @@ impl Session<'_> {
             steps: Vec::new(),
             wall_ms: 0.0,
         };
-        Judged { resolved, report, hints: vec![hint], placed: false, guessed: None, is_narrow: false }
+        Judged {
+            resolved,
+            report,
+            hints: vec![hint],
+            placed: false,
+            guessed: None,
+            is_narrow: false,
+            is_undefined: false,
+        }
     }
 
     /// Which mistake the numbers look like. Where something was never written that is what there is to say.
@@ -330,8 +358,14 @@ impl Session<'_> {
     }
 }
 
-/// Causes before consequences, and each mistake once.
-pub(super) fn in_order(mut faults: Vec<Fault>) -> Vec<Fault> {
+/// Causes before consequences, each mistake once, and in the words of the source.
+pub(super) fn in_order(mut faults: Vec<Fault>, compiled: &CompileReport, resolved: &Resolved) -> Vec<Fault> {
+    let block = resolved.only_launch().map(|launch| launch.geometry.block);
+    for fault in &mut faults {
+        advice::improve(fault, &compiled.conditions);
+        unset::name(fault, &compiled.unset);
+        arrays::name(fault, &compiled.arrays, block);
+    }
     faults.sort_by_key(|fault| explain::rank(fault.kind));
     fold::fold(faults)
 }

@@ -52,6 +52,15 @@ pub struct Comparison {
     pub guess: Option<Guess>,
 }
 
+impl Comparison {
+    /// A mistake that gives just these numbers is no matter of rounding, unless it is one itself.
+    pub(super) fn drop_precision(&mut self) {
+        if self.guess.as_ref().is_some_and(|guess| guess.key != Some("precision")) {
+            self.patterns.retain(|pattern| *pattern != "precision");
+        }
+    }
+}
+
 /// Compares every output of a case. `expected` is in the order of the outputs; `drawn` has what many runs gave, where
 /// an output is judged by them; `unwritten` what the device knows of elements that nobody wrote.
 pub fn compare(
@@ -130,6 +139,7 @@ fn compare_values(
                 expected: *want,
                 got,
                 never_written,
+                undefined: false,
                 writer: None,
                 code: output.view.as_ref().map(|(view, stored)| bits::code(view, stored, expected, index)),
             });
@@ -180,6 +190,8 @@ pub(super) struct Wrong {
     want_squares: f64,
     /// Elements that are nearly what they should be, each beside its own value.
     near: u64,
+    /// Least and largest of what they are beside what they should be.
+    share: Option<(f64, f64)>,
     first: usize,
     last: usize,
     /// Least and largest column, of a matrix.
@@ -214,6 +226,11 @@ impl Wrong {
         self.error_squares += if never_written { f64::INFINITY } else { (got - want).powi(2) };
         self.want_squares += want * want;
         self.near += u64::from(!never_written && (got - want).abs() <= NEAR_ITSELF * want.abs());
+        if !never_written && want != 0.0 && got.is_finite() {
+            let share = got / want;
+            let (least, most) = self.share.unwrap_or((share, share));
+            self.share = Some((least.min(share), most.max(share)));
+        }
     }
 
     /// Rows and columns from the first element on that are right, if all others are wrong.
@@ -260,7 +277,11 @@ impl Wrong {
         // A few large values that are nearly right hide many small ones that are not.
         let is_near =
             self.error_squares.sqrt() <= NEARLY_RIGHT * self.want_squares.sqrt() && 4 * self.near >= 3 * self.count;
-        if is_near && !output.is_whole() {
+        // Roundings differ from element to element; one factor for all is none.
+        const LEAST_ALIKE: u64 = 8;
+        let is_factor = self.count >= LEAST_ALIKE
+            && self.share.is_some_and(|(least, most)| most - least <= 0.1 * (1.0 - f64::midpoint(least, most)).abs());
+        if is_near && !is_factor && !output.is_whole() {
             patterns.push("precision");
         }
         let agrees =

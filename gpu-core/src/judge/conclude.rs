@@ -16,13 +16,20 @@ impl Session<'_> {
             && self.judged.iter().all(|judged| judged.report.passed);
         let mut hints: Vec<String> = Vec::new();
         let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
+        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
+        // The case that the verdict's sentence is about: of equally telling ones the first that knows the mistake, or else that
+        // names a thread.
+        let told = failed.min_by_key(|judged| (case_rank(&judged.report), unknown(judged), !judged.placed));
         let mut by_weight: Vec<&Judged> = self.judged.iter().collect();
         by_weight.sort_by_key(|judged| case_rank(&judged.report));
-        let keys: Vec<&'static str> = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied()).collect();
+        let all: Vec<&'static str> = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied()).collect();
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
         let whole: Vec<&[&'static str]> = failed.map(|judged| judged.hints.as_slice()).collect();
-        let keys = explain::most_telling_first(keys, &whole);
-        for key in keys.into_iter().chain(usage.map(explain::usage_hints).unwrap_or_default()) {
+        // A hint answers to the sentence first: what another size looks like comes behind.
+        let own = told.map_or_else(Vec::new, |judged| judged.hints.clone());
+        let keys = explain::most_telling_first(own, &whole);
+        let keys = keys.into_iter().chain(explain::most_telling_first(all, &whole));
+        for key in keys.chain(usage.map(explain::usage_hints).unwrap_or_default()) {
             if !hints.iter().any(|known| known == key) {
                 hints.push(key.to_owned());
             }
@@ -40,8 +47,11 @@ impl Session<'_> {
         if largest.is_some_and(|judged| judged.is_narrow && !judged.hints.contains(&"tail_missing")) {
             hints.retain(|key| key != "tail_missing");
         }
+        // Larger sizes are not looked at so closely.
+        if self.judged.iter().any(|judged| judged.is_undefined) {
+            hints.retain(|key| !["never_written", "nothing_written", "tail_missing"].contains(&key.as_str()));
+        }
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
-        // Of equally telling ones the first that knows the mistake, or else that names a thread.
         let worst = failed.min_by_key(|judged| (case_rank(&judged.report), unknown(judged), !judged.placed));
         let mut failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
         let fault = worst.and_then(|judged| judged.report.faults.iter().min_by_key(|fault| explain::rank(fault.kind)));
@@ -91,6 +101,10 @@ impl Session<'_> {
             .filter(|judged| judged.guessed.is_some())
             .partition(|judged| judged.guessed.as_ref().is_some_and(|guessed| guessed.wrong < guess::SAMPLE));
         for judged in weak {
+            // Zeros may be what a sum of so few terms leaves of the same mistake.
+            let strong =
+                strong.iter().filter(|judged| judged.guessed.as_ref().is_some_and(|guessed| !guessed.is_zeros()));
+            let strong: Vec<&&mut Judged> = strong.collect();
             let contradicted = |weak: &mut Guessed| {
                 let mut surer = strong.iter().filter_map(|judged| judged.guessed.as_ref());
                 !strong.is_empty() && !surer.any(|guessed| guessed.agrees(weak))

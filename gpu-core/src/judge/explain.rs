@@ -93,7 +93,7 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         Some(&"tail_missing") => "; everything before it is right, and everything from there on is missing",
         Some(&"transposed_output") => "; rows and columns are exchanged",
         Some(&"shifted_output") => "; the values are right, but one place off",
-        Some(&"precision") => {
+        Some(&"precision") if comparison.guess.is_none() => {
             "; every value is nearly right: look at the precision of what is multiplied, of the sums and of the result"
         }
         _ => "",

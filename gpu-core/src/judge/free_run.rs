@@ -10,7 +10,7 @@ use super::tensors::Unwritten;
 use super::{
     MAX_CASE_BYTES, Traced, explain, fresh_seed, impossible, inputs, nonfinite, oracle_inputs, resolve, steps,
 };
-use crate::compile::{CompileReport, arrays, constants, signature};
+use crate::compile::{CompileReport, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
 use crate::job::{Event, RunOptions};
 use crate::oracle::{self, Expected, guess};
@@ -52,7 +52,7 @@ pub fn run_free(
 ) -> Result<(), RunError> {
     let spec = run.spec.directed(&run.compiled.launch_directives).map_err(RunError::BadRequest)?;
     let spec = &signature::named(&spec, &run.compiled.ptx);
-    signature::check(run.compiled, spec).map_err(RunError::BadRequest)?;
+    signature::check(run.compiled, spec, "spec").map_err(RunError::BadRequest)?;
     signature::check_given(run.compiled, spec).map_err(RunError::Environment)?;
     let first: Vec<Size> = run.spec.check.iter().take(1).cloned().collect();
     let sizes = if run.options.sizes.is_empty() { &first } else { &run.options.sizes };
@@ -81,7 +81,7 @@ fn one_size(
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let options = run.options;
-    if let Some(why) = impossible(spec, size) {
+    if let Some(why) = impossible(spec, size, &run.compiled.launch_directives) {
         let (name, device) = (crate::spec::size_name(size), device.info().name.clone());
         let case = CaseReport { name, device, seed, reason: why.clone(), ..CaseReport::default() };
         return Ok(RunReport { case, summary: why, hints: vec!["bad_launch".to_owned()], ..RunReport::default() });
@@ -101,9 +101,13 @@ fn one_size(
     sequence.time_limit = options.time_limit.unwrap_or(sequence.time_limit);
     let mut ran = device.run(&sequence, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
-    ran.faults.iter_mut().for_each(|fault| arrays::name(fault, &run.compiled.arrays));
-    ran.faults = in_order(std::mem::take(&mut ran.faults));
+    ran.faults = in_order(std::mem::take(&mut ran.faults), run.compiled, &resolved);
     let mut findings = Findings::default();
+    let is_emulated = device.info().kind == DeviceKind::Emulator && options.inputs.is_empty();
+    let undefined = match is_emulated {
+        true => blame::take_undefined(device, &sequence, &resolved, seed, &mut ran, stop)?,
+        false => Vec::new(),
+    };
     if ran.completed {
         match &expected {
             Some(expected) => {
@@ -111,6 +115,11 @@ fn one_size(
             }
             None => findings.look(&resolved, &given, &arguments, ran.unwritten.as_deref(), options),
         }
+    }
+    if !undefined.is_empty() {
+        findings.comparison.patterns.retain(|pattern| *pattern != "nan_output");
+        findings.keys.retain(|key| *key != "nan_output");
+        blame::mark_undefined(&undefined, &resolved, &mut findings.comparison.mismatches);
     }
     let clean = ran.completed && ran.faults.is_empty() && ran.corruptions.is_empty() && findings.is_clean();
     if clean && !ran.changed_variables.is_empty() {
@@ -144,7 +153,8 @@ fn one_size(
     findings.constants = constants::unset(&run.compiled.ptx);
     let outputs = resolved.params.iter().zip(&arguments).filter_map(|(param, argument)| match (param, argument) {
         (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) => {
-            Some(output(shape, buffer, unwritten(buffer, ran.unwritten.as_deref()).len() as u64))
+            let count = |known: Unwritten<'_>| unwritten(buffer, known).len() as u64;
+            Some(output(shape, buffer, count(ran.unwritten.as_deref()), count(Some(&undefined))))
         }
         _ => None,
     });
@@ -214,7 +224,7 @@ fn expected(
         let spec = run.spec.directed(&other.launch_directives);
         let spec = spec.map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
         let spec = signature::named(&without_instances(&spec, &other.ptx), &other.ptx);
-        signature::check(other, &spec).map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
+        signature::check(other, &spec, "spec").map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
         let resolved = resolve(&spec, &resolved.size, MAX_CASE_BYTES)?;
         device.load(other)?;
         let mut sequence = steps::sequence_of(other, &spec, &resolved, None);
@@ -311,6 +321,7 @@ impl Findings {
                     is_coded: wrong.code.is_some(),
                 },
             );
+            self.comparison.drop_precision();
         }
     }
 
@@ -394,6 +405,7 @@ impl Findings {
             expected: f64::NAN,
             got: *got,
             never_written,
+            undefined: false,
             writer: None,
             code: None,
         }));
@@ -528,7 +540,7 @@ fn unwritten(buffer: &Buffer, known: Option<&[(String, Vec<usize>)]>) -> Vec<usi
     elements.filter(|(_, bytes)| *bytes == poison).map(|(at, _)| at).collect()
 }
 
-fn output(shape: &ResolvedBuffer, buffer: &Buffer, never_written: u64) -> RunOutput {
+fn output(shape: &ResolvedBuffer, buffer: &Buffer, never_written: u64, undefined: u64) -> RunOutput {
     let size = buffer.dtype.bytes();
     let (nan_count, infinite_count) = buffer.dtype.nonfinite_counts(&buffer.bytes);
     RunOutput {
@@ -539,8 +551,9 @@ fn output(shape: &ResolvedBuffer, buffer: &Buffer, never_written: u64) -> RunOut
         element_count: (buffer.bytes.len() / size) as u64,
         head: buffer.dtype.decode_all(&buffer.bytes[..buffer.bytes.len().min(HEAD * size)]),
         never_written,
-        // What was never written reads as NaN, and is told apart.
-        nan_count: if buffer.dtype.is_float() { nan_count.saturating_sub(never_written) } else { 0 },
+        undefined,
+        // What was never written, or has no value, reads as NaN, and is told apart.
+        nan_count: if buffer.dtype.is_float() { nan_count.saturating_sub(never_written + undefined) } else { 0 },
         infinite_count,
         bytes: Vec::new(),
     }

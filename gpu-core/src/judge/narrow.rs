@@ -109,6 +109,7 @@ mod tests {
             expected: 1.0,
             got: 0.0,
             never_written: true,
+            undefined: false,
             writer: None,
             code: None,
         }

@@ -181,7 +181,7 @@ mod tests {
 
     fn wrong(got: f64) -> Mismatch {
         let (buffer, index) = ("y".to_owned(), vec![2, 3]);
-        Mismatch { buffer, index, expected: 0.5, got, never_written: false, code: None, writer: None }
+        Mismatch { buffer, index, expected: 0.5, got, never_written: false, undefined: false, code: None, writer: None }
     }
 
     #[test]

@@ -246,7 +246,7 @@ impl Lane {
         stop: &AtomicBool,
     ) -> Result<CompileReport, Outcome> {
         let mut report = self.compile_text(id, source, spec, &wanted, stop)?;
-        signature::check(&report, spec).map_err(Outcome::BadRequest)?;
+        signature::check(&report, spec, signature::EXERCISE).map_err(Outcome::BadRequest)?;
         self.compile_given(&mut report, source, spec, stop)?;
         Ok(report)
     }
@@ -279,7 +279,7 @@ impl Lane {
         let source = own.fold(source.clone(), |source, step| declared::instantiated(&source, &step.entry));
         let mut report = self.compile_text(id, &source, spec, &wanted, stop)?;
         let named = signature::named(spec, &report.ptx);
-        signature::check(&report, &named).map_err(Outcome::BadRequest)?;
+        signature::check(&report, &named, "spec").map_err(Outcome::BadRequest)?;
         self.compile_given(&mut report, &source, spec, stop)?;
         let (source, spec, report_of) = (text.clone(), spec.clone(), report.clone());
         self.last = Some(Last { source, spec, asked, on, toolchain, report: report_of });

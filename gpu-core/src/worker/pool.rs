@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 /// Most that compile at once.
 const MOST: usize = 3;
-/// Loading NVRTC takes 0.2 s; a cold disk and a busy machine can make that many times as long.
+/// Loading NVRTC takes 0.2 s; a cold disk and a busy machine can make that many times as long. Whoever gives a compilation
+/// much time gives a start as much and more.
 const START_TIME: Duration = Duration::from_secs(60);
+const STARTS_OF_A_COMPILATION: u32 = 5;
 /// Looking for a compiler that is not there may start Python: not often.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 /// A stopped compilation that is about to end is not worth killing a warm worker for.
@@ -98,8 +100,8 @@ impl Pool {
             Waited::Stopped => (Err(Outcome::Stopped), false),
             Waited::TimedOut => (
                 Err(Outcome::LimitExceeded(format!(
-                    "compiling took longer than {:.0} s and was ended. Try again if this machine is busy; \
-                     else unroll less, or nest templates less deeply",
+                    "compiling took longer than {:.0} s and was ended. Try again if this machine is busy, give it more time \
+                     (`--compile-time-limit SECONDS` in the terminal), or unroll less and nest templates less deeply",
                     limits.compile_time.as_secs_f64()
                 ))),
                 false,
@@ -226,7 +228,8 @@ fn start(shared: &Shared, toolchain: &Toolchain) -> Result<Compiler, String> {
         memory_bytes: shared.limits().compile_memory_bytes,
     };
     compiler.send(&start).map_err(|error| error.to_string())?;
-    match compiler.wait(Instant::now() + START_TIME, Some(&shared.closing)) {
+    let patience = START_TIME.max(shared.limits().compile_time.saturating_mul(STARTS_OF_A_COMPILATION));
+    match compiler.wait(Instant::now() + patience, Some(&shared.closing)) {
         Waited::Message(FromCompiler::Ready { version, archs, jail, notes }) => {
             shared.update_status(|status| {
                 status.nvrtc_version = Some(version);
@@ -239,8 +242,8 @@ fn start(shared: &Shared, toolchain: &Toolchain) -> Result<Compiler, String> {
         Waited::Message(FromCompiler::Unusable(problem)) => Err(problem),
         Waited::Message(FromCompiler::Built(_)) => Err("the compile worker answered out of turn".to_owned()),
         Waited::TimedOut => Err(format!(
-            "the compile worker was not ready after {} s; is the machine overloaded?",
-            START_TIME.as_secs()
+            "the compile worker was not ready after {} s; is the machine overloaded? A larger `--compile-time-limit` waits longer",
+            patience.as_secs()
         )),
         Waited::Stopped => Err("the lab is closing".to_owned()),
         Waited::Ended(error) => {

@@ -10,8 +10,8 @@ use gpu_core::spec::Spec;
 use gpu_core::verdict::fault_key;
 use gpu_core::worker::{Lab, LabConfig};
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A busy machine's compiler may take long; that is not what is looked at here.
@@ -55,13 +55,86 @@ impl<'c> Case<'c> {
     }
 }
 
-/// What was found, in the order of the cases.
+/// What was found.
 pub struct Found {
-    pub problems: Vec<String>,
+    /// How many were printed.
+    pub problems: usize,
     /// Jobs that ran now, and those whose answers were known.
     pub ran: usize,
     pub known: usize,
     pub took: Duration,
+}
+
+/// Kernels in a row that the machine could not judge before it is held to lack something: one alone may have met a busy moment.
+const MOST_UNJUDGED: usize = 4;
+
+/// What has been found so far.
+#[derive(Default)]
+struct Heard(Mutex<SoFar>);
+
+#[derive(Default)]
+struct SoFar {
+    problems: usize,
+    /// Kernels in a row that the machine could not judge, the last ones.
+    unjudged: usize,
+    /// Some kernel was judged.
+    any: bool,
+    /// What the machine lacked last.
+    lacks: Option<String>,
+    /// Why nothing more is judged.
+    end: Option<Failure>,
+}
+
+impl Heard {
+    fn lock(&self) -> MutexGuard<'_, SoFar> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, cases: &[Case<'_>], of: &[usize], answer: Result<Answer, Failure>) {
+        let mut so_far = self.lock();
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => {
+                so_far.end.get_or_insert(why);
+                return;
+            }
+        };
+        let lacks = match &answer.outcome {
+            Outcome::Environment(why) => Some(why.clone()),
+            _ => None,
+        };
+        so_far.unjudged = if lacks.is_some() { so_far.unjudged + 1 } else { 0 };
+        so_far.any |= lacks.is_none();
+        so_far.lacks = lacks.clone().or(so_far.lacks.take());
+        for case in of.iter().map(|index| &cases[*index]) {
+            let found = match &lacks {
+                Some(why) => vec![format!("it was not judged: {why}")],
+                None => (case.judge)(&answer),
+            };
+            for problem in found {
+                so_far.problems += 1;
+                out::transient("");
+                out::print(&format!("{}: {problem}\n", case.place));
+            }
+        }
+        if let Some(why) = lacks.filter(|_| so_far.unjudged >= MOST_UNJUDGED) {
+            so_far.end.get_or_insert(Failure::Usage(why));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.lock().end.is_some()
+    }
+
+    fn end(self) -> Result<usize, Failure> {
+        let so_far = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match (so_far.end, so_far.lacks.filter(|_| !so_far.any)) {
+            (Some(end), _) => Err(end),
+            // Of few kernels all may have been left unjudged.
+            (None, Some(lacks)) => Err(Failure::Usage(lacks)),
+            (None, None) => Ok(so_far.problems),
+        }
+    }
 }
 
 pub struct Jury<'p> {
@@ -105,39 +178,43 @@ impl<'p> Jury<'p> {
         }
     }
 
-    /// Runs the jobs of all cases and has each case look at its answer.
+    /// Runs the jobs of all cases and has each case look at its answer. Problems are printed as they are found.
     ///
     /// # Errors
-    /// Stopped, or the machine lacks what a kernel needs.
+    /// Stopped, or the machine lacks what every kernel needs.
     pub fn hear(&self, cases: &[Case<'_>]) -> Result<Found, Failure> {
         let started = Instant::now();
         // Several cases may ask the same.
-        let mut jobs: Vec<(&Job, String)> = Vec::new();
+        let mut jobs: Vec<(&Job, String, Vec<usize>)> = Vec::new();
         let mut by_key: HashMap<String, usize> = HashMap::new();
-        let mut of_case = Vec::new();
-        for case in cases {
+        for (index, case) in cases.iter().enumerate() {
             let key = self.judged.key(&case.job);
-            of_case.push(*by_key.entry(key.clone()).or_insert_with(|| {
-                jobs.push((&case.job, key));
+            let job = *by_key.entry(key.clone()).or_insert_with(|| {
+                jobs.push((&case.job, key, Vec::new()));
                 jobs.len() - 1
-            }));
+            });
+            jobs[job].2.push(index);
         }
-        let place = |job: usize| of_case.iter().position(|of| *of == job).map_or("", |at| cases[at].place.as_str());
-        let mut answers: Vec<Option<Answer>> = jobs.iter().map(|(_, key)| self.judged.find(key)).collect();
-        let open: Vec<usize> = (0..jobs.len()).filter(|job| answers[*job].is_none()).collect();
+        let heard = Heard::default();
+        let mut open = Vec::new();
+        for (job, (_, key, of)) in jobs.iter().enumerate() {
+            match self.judged.find(key) {
+                Some(answer) => heard.take(cases, of, Ok(answer)),
+                None => open.push(job),
+            }
+        }
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let new: Mutex<Vec<(usize, Result<Answer, Failure>)>> = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..self.jobs.min(open.len()) {
                 scope.spawn(|| {
                     let lab = self.lab();
                     while let Some(&job) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        out::transient(&format!("{} of {}: {}", done.load(Ordering::Relaxed), open.len(), place(job)));
-                        let answer = self.run(&lab, jobs[job].0, &jobs[job].1);
-                        let failed = answer.is_err();
+                        let (job, key, of) = &jobs[job];
+                        let place = of.first().map_or("", |first| cases[*first].place.as_str());
+                        out::transient(&format!("{} of {}: {place}", done.load(Ordering::Relaxed), open.len()));
+                        heard.take(cases, of, self.run(&lab, job, key));
                         done.fetch_add(1, Ordering::Relaxed);
-                        new.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((job, answer));
-                        if failed {
+                        if heard.is_over() {
                             next.store(open.len(), Ordering::Relaxed);
                         }
                     }
@@ -145,17 +222,7 @@ impl<'p> Jury<'p> {
             }
         });
         out::transient("");
-        for (job, answer) in new.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            answers[job] = Some(answer?);
-        }
-        let mut problems = Vec::new();
-        for (case, job) in cases.iter().zip(of_case) {
-            let Some(answer) = &answers[job] else { return Err(Failure::Interrupted) };
-            if let Outcome::Environment(why) = &answer.outcome {
-                return Err(Failure::Usage(why.clone()));
-            }
-            problems.extend((case.judge)(answer).into_iter().map(|problem| format!("{}: {problem}", case.place)));
-        }
+        let problems = heard.end()?;
         Ok(Found { problems, ran: open.len(), known: jobs.len() - open.len(), took: started.elapsed() })
     }
 
@@ -163,7 +230,8 @@ impl<'p> Jury<'p> {
     fn lab(&self) -> Lab {
         let nvrtc = self.places.settings().nvrtc;
         let mut config = LabConfig { nvrtc, warm_compilers: 1, ..LabConfig::new(self.places.data_dir()) };
-        config.limits.compile_time = COMPILE_TIME;
+        config.limits = self.places.limits();
+        config.limits.compile_time = config.limits.compile_time.max(COMPILE_TIME);
         Lab::start(config)
     }
 

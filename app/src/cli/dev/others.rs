@@ -69,15 +69,15 @@ pub fn run(args: &Args, places: &Places) -> Done {
             }
         }
     }
-    let found = jury.hear(&cases)?;
-    problems.extend(found.problems);
     for problem in &problems {
         out::print(&format!("{problem}\n"));
     }
+    let found = jury.hear(&cases)?;
+    let problems = problems.len() + found.problems;
     let (count, seconds) = (cases.len(), found.took.as_secs_f64());
     let judged = format!("kernels judged: {count} ({} now, {} known) in {seconds:.1} s", found.ran, found.known);
-    out::print(&format!("{judged}, problems: {}\n", problems.len()));
-    if problems.is_empty() { Ok(()) } else { Err(Failure::Kernel) }
+    out::print(&format!("{judged}, problems: {problems}\n"));
+    if problems == 0 { Ok(()) } else { Err(Failure::Kernel) }
 }
 
 /// A kernel that another person would write.

@@ -113,6 +113,7 @@ fn mismatch() -> Mismatch {
         expected: 1.0,
         got: 2.0,
         never_written: false,
+        undefined: false,
         code: Some(CodePair { got: 1, expected: Some(2), bits: 4, got_scale: Some(1.0), expected_scale: Some(1.0) }),
         writer: Some(Writer { launch: launch(), thread: thread(), source: Some(place(3)) }),
     }
@@ -200,6 +201,7 @@ fn ran() -> RunReport {
             element_count: 1,
             head: vec![1.0],
             never_written: 0,
+            undefined: 0,
             nan_count: 0,
             infinite_count: 0,
             bytes: vec![0; 4],

@@ -1,9 +1,9 @@
 //! What the command line says of a run: sizes, inputs, outputs, constants.
 
-use super::super::{Done, Failure, content, npy, usage};
+use super::super::{Done, Failure, content, npy, out, usage};
 use super::Args;
 use crate::guess::{self, Guessed};
-use gpu_core::compile::{constants, declared};
+use gpu_core::compile::{Diagnostic, Severity, constants, declared};
 use gpu_core::job::RunOptions;
 use gpu_core::spec::{Param, Role, Size, Spec};
 use gpu_core::verdict::RunReport;
@@ -32,6 +32,9 @@ pub fn read(args: &Args, spec: &Spec) -> Result<RunOptions, Failure> {
                     size.insert(extent.0.clone(), i64::try_from(*length).unwrap_or(i64::MAX));
                 }
             }
+        }
+        if let Some(note) = array.rounded_to(*dtype) {
+            out::remark(&format!("note: {path} {note}"));
         }
         inputs.push((name.to_owned(), array.bytes_as(*dtype).map_err(|why| usage(format!("{why}: {path}")))?));
     }
@@ -151,6 +154,25 @@ pub fn guess_spec(source: &str, file: &Path, entry: Option<&str>, given: &[Strin
         }
     };
     guess::guess(kernel, source, entry, &sizes(given)?).map_err(usage)
+}
+
+/// What the last line adds of warnings, which a run that ends well has all the same.
+pub fn warned(diagnostics: &[Diagnostic]) -> Option<String> {
+    let lines: Vec<u32> =
+        diagnostics.iter().filter(|found| found.severity == Severity::Warning).map(|found| found.line).collect();
+    Some(match lines[..] {
+        [] => return None,
+        [0] => ". The compiler has a warning, above".to_owned(),
+        [line] => format!(". The compiler warns of line {line}, above"),
+        [..] => format!(". The compiler has {} warnings, above", lines.len()),
+    })
+}
+
+/// What the last line adds of sizes that the spec has and that were not run.
+pub fn left_out(spec: &Spec, all: bool) -> Option<String> {
+    let more = spec.check.len().saturating_sub(1);
+    let sizes = if more == 1 { "size" } else { "sizes" };
+    (more > 0 && !all).then(|| format!(". The spec has {more} more {sizes}: --all-sizes runs them too"))
 }
 
 /// Writes the outputs that were asked for, of the last size that ran to its end.

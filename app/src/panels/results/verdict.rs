@@ -342,7 +342,11 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
 fn writer_ui(ui: &mut Ui, mismatch: &Mismatch, commands: &mut Vec<Command>) {
     let t = theme::tokens(ui);
     let Some(writer) = mismatch.writer.as_ref().filter(|_| !mismatch.never_written) else {
-        let note = if mismatch.never_written { "never written" } else { "" };
+        let note = match (mismatch.never_written, mismatch.undefined) {
+            (true, _) => "never written",
+            (_, true) => "undefined",
+            _ => "",
+        };
         ui.label(RichText::new(note).color(t.text_muted));
         return;
     };
@@ -385,7 +389,11 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Ve
             let place: Vec<String> = mismatch.index.iter().map(u64::to_string).collect();
             ui.monospace(format!("{}[{}]", mismatch.buffer, place.join("][")));
             ui.monospace(parts::number(mismatch.expected));
-            let got = if mismatch.never_written { "—".to_owned() } else { parts::number(mismatch.got) };
+            let got = if mismatch.never_written || mismatch.undefined {
+                "—".to_owned()
+            } else {
+                parts::number(mismatch.got)
+            };
             ui.label(RichText::new(got).monospace().color(t.fail));
             writer_ui(ui, mismatch, commands);
             ui.end_row();

@@ -287,9 +287,15 @@ impl Cx<'_> {
                 return;
             }
             let (_, allocation) = self.locate(Window::Shared, at.at[lane], bytes);
-            let what = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
+            let what =
+                allocation.as_ref().map_or("shared memory".to_owned(), |a| match a.offset.checked_rem(bytes as i64) {
+                    Some(0) => format!("`{}`[{}]", a.name, a.offset / bytes as i64),
+                    _ => format!("{bytes} bytes of `{}` from byte {}", a.name, a.offset),
+                });
             let message = format!(
-                "{} {} {bytes} bytes of{what} while an asynchronous copy fills them (started at {}); wait for it first",
+                "{} {} {what} while an asynchronous copy fills it (started at {}); wait for it first: each thread waits for its own \
+                 copies (`__pipeline_wait_prior(0)`, which is `cp.async.wait_group 0`), and a barrier behind that shows them to the \
+                 others; a barrier alone waits for no copy",
                 text_of(&self.thread(lane)),
                 crate::exec::memory::access::verb(kind),
                 self.grid.image.place(copy_pc)

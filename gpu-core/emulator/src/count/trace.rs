@@ -113,7 +113,7 @@ impl Cx<'_> {
         if self.grid.options.nonfinite.is_some() {
             self.note_touched(window, at);
         }
-        let (block, pc) = (self.block.id, self.pc);
+        let pc = self.pc;
         let allocation = self.trace_allocation(window, place);
         let cost = self.worker.last_cost;
         let Some(recorder) = &mut self.worker.trace else { return };
@@ -123,9 +123,19 @@ impl Cx<'_> {
         }
         let current = recorder.current;
         let Some(step) = recorder.warps.get_mut(current).and_then(|trace| trace.steps.last_mut()) else { return };
-        if step.instruction == pc && step.access.is_none() {
-            let _ = block;
-            step.access = Some(StepAccess { space: space_of(window), kind, bytes, allocation, addresses, cost });
+        if step.instruction != pc {
+            return;
+        }
+        match &mut step.access {
+            None => {
+                let (space, further) = (space_of(window), Vec::new());
+                step.access = Some(StepAccess { space, kind, bytes, allocation, addresses, further, cost });
+            }
+            // Another group of the same instruction.
+            Some(first) if first.kind == kind && first.bytes == bytes && addresses.len() == first.addresses.len() => {
+                first.further.extend(addresses);
+            }
+            Some(_) => {}
         }
     }
 

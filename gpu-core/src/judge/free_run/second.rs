@@ -1,7 +1,6 @@
 //! A free run once more in what it left of the module's variables, as a host launches a kernel many times.
 
 use super::{Findings, FreeRun};
-use crate::compile::arrays;
 use crate::device::{Argument, Device, Report, RunError, Sequence};
 use crate::judge::case::in_order;
 use crate::judge::{again, inputs};
@@ -34,8 +33,7 @@ pub(super) fn launch(
     let mut sequence = first.sequence.clone();
     sequence.launches.iter_mut().for_each(|launch| launch.trace = None);
     let Some(mut report) = device.run_again(&sequence, &mut arguments, stop)? else { return Ok(None) };
-    report.faults.iter_mut().for_each(|fault| arrays::name(fault, &first.run.compiled.arrays));
-    report.faults = in_order(std::mem::take(&mut report.faults));
+    report.faults = in_order(std::mem::take(&mut report.faults), first.run.compiled, first.resolved);
     let mut findings = Findings::default();
     let unwritten = report.unwritten.as_deref();
     match first.expected.filter(|_| report.completed) {

@@ -1,7 +1,7 @@
 //! Wrong products of matrices: the right operands, with something done to them or to their sums on the way.
 
 use super::matmul::{Sizes, TILES};
-use super::{Element, all};
+use super::{Case, Element, Guess, all};
 
 /// What can be said where all that came out is zero. Small matrices may by chance hold no product that reaches 1; then two
 /// mistakes give the same zeros.
@@ -12,6 +12,53 @@ pub(super) fn of_zeros(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) 
     zeros.then_some(
         "all wrong ones are 0: nothing is added to the sums, or each product is cut to whole numbers, and none reaches 1 here",
     )
+}
+
+/// Number formats that a factor may be rounded to before it is multiplied: bits of the fraction, and their names.
+const NARROW: [(u32, &str); 4] =
+    [(10, "11 bits (f16 or tf32)"), (7, "8 bits (bf16)"), (3, "4 bits (FP8 e4m3)"), (2, "3 bits (FP8 e5m2)")];
+
+/// Rounded to so many bits of fraction, to the even neighbour of two.
+fn narrowed(value: f64, bits: u32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 2.0_f64.powi(value.abs().log2().floor() as i32 - bits as i32);
+    (value / unit).round_ties_even() * unit
+}
+
+/// Factors of fewer bits than a float's.
+pub(super) fn narrow(
+    case: &Case<'_>,
+    a: &[f64],
+    b: &[f64],
+    sample: &[Element],
+    sizes: &Sizes,
+    names: [&str; 2],
+) -> Option<Guess> {
+    // Much nearer to such a sum than to the right one.
+    const NEARER: f64 = 0.1;
+    let Sizes { n, k, .. } = *sizes;
+    let off = |value: &dyn Fn(usize) -> f64| {
+        sample.iter().map(|element| (element.got - value(element.index)).abs()).sum::<f64>()
+    };
+    let right = off(&|index| case.expected.values[index]);
+    let [a_name, b_name] = names;
+    for (bits, format) in NARROW {
+        for (of_a, of_b, which) in [(true, true, "both matrices"), (true, false, a_name), (false, true, b_name)] {
+            let round = |value: f64, is: bool| if is { narrowed(value, bits) } else { value };
+            let sum = |index: usize| {
+                (0..k).map(|i| round(a[index / n * k + i], of_a) * round(b[i * n + index % n], of_b)).sum::<f64>()
+            };
+            if all(sample, |index| Some(sum(index))) && off(&sum) <= NEARER * right {
+                let words = format!(
+                    "as if the elements of {which} had {format}, where a float has 24, before they are multiplied"
+                );
+                return Some(Guess { words, key: Some("precision") });
+            }
+        }
+    }
+    None
 }
 
 pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {

@@ -31,12 +31,13 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let altered = || factors::guess(a, b, sample, &sizes, names).map(Guess::from);
     let turned = || turned_tiles(a, b, sample, &sizes, names).map(Guess::from);
     // One product or two: whether the first, the last or every second one is missing cannot be told apart.
+    let narrow = || factors::narrow(case, a, b, sample, &sizes, names);
     if k < 3 {
-        return other().or_else(altered).or_else(turned);
+        return other().or_else(altered).or_else(turned).or_else(narrow);
     }
     let stored = || tiles::guess(a, b, sample, &sizes, names).map(Guess::from);
     let first = whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other);
-    first.or_else(altered).or_else(turned).or_else(stored)
+    first.or_else(altered).or_else(turned).or_else(stored).or_else(narrow)
 }
 
 /// Sums that were right until something was done to them.
@@ -102,9 +103,14 @@ pub(super) fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &
             return Some(match k - count {
                 missing if count == 1 && missing > 1 => format!("only the first of the {k} products is in each sum"),
                 1 => "the last product of each sum is missing".to_owned(),
-                missing => format!(
-                    "only the first {count} of the {k} products of each sum are in it; the last {missing} are missing"
-                ),
+                missing => {
+                    let rest = [2, 4, 8, 16, 32, 64].iter().any(|step| count % step == 0 && missing < *step);
+                    let why =
+                        if rest { ", as where a loop takes several at a time and nobody takes the rest" } else { "" };
+                    format!(
+                        "only the first {count} of the {k} products of each sum are in it; the last {missing} are missing{why}"
+                    )
+                }
             });
         }
     }
@@ -380,7 +386,8 @@ mod tests {
             say(|a, b, r, c| sum((0..K).filter(|i| terms(*i)), |i| a[r * K + i] * b[i * N + c]))
         };
         assert!(part(|i| i < K - 1).contains("last product of each sum is missing"));
-        assert!(part(|i| i < 16).contains("first 16 of the 20"));
+        assert!(part(|i| i < 16).contains("first 16 of the 20") && part(|i| i < 16).contains("nobody takes the rest"));
+        assert!(!part(|i| i < 13).contains("nobody takes the rest"));
         assert!(part(|i| i == K - 1).contains("`=` where `+=`"));
         assert!(part(|i| i >= 1).contains("first product of each sum"));
         assert!(part(|i| i >= 16).contains("last 4 of the 20"));
@@ -428,6 +435,15 @@ mod tests {
         let again = say(|a, b, r, c| sum(0..32, |i| a[r * K + i.min(K - 1)] * b[i.min(K - 1) * N + c]));
         assert!(again.contains("the tile of 16 is full"), "{again}");
         assert!(!all(&|_, _| 0.0).contains("cut to whole"), "zeros prove no cut");
+        let short = |bits: u32| {
+            let cut = move |x: f64| {
+                let unit = 2.0_f64.powi(x.abs().log2().floor() as i32 - bits as i32);
+                (x / unit).round_ties_even() * unit
+            };
+            say(|a, b, r, c| sum(0..K, |i| cut(a[r * K + i]) * cut(b[i * N + c])))
+        };
+        assert!(short(10).contains("both matrices had 11 bits (f16 or tf32)"), "{}", short(10));
+        assert!(short(7).contains("8 bits (bf16)"), "{}", short(7));
         let small = say_scaled(0.01, |a, b, r, c| sum(0..K, |i| (a[r * K + i] * b[i * N + c]).trunc()));
         assert!(small.contains("nothing is added to the sums, or each product is cut to whole numbers"), "{small}");
     }

@@ -26,8 +26,19 @@ pub(super) fn factor(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
         sample.iter().any(shows)
             && sample.iter().all(|element| (element.got - factor * want(element.index)).abs() <= room(element))
     };
+    // Of powers of two, such as scales, half are twice another by chance: of them nearly all have to be wrong, and there have to be
+    // different ones among them.
+    let is_power = |index: usize| want(index) != 0.0 && want(index).abs().log2().fract() == 0.0;
+    let differ = sample.iter().any(|element| want(element.index) != want(sample[0].index));
+    if sample.iter().all(|element| is_power(element.index)) && case.got.len() > 1 && !(is_every(case) && differ) {
+        return None;
+    }
     if let Some((_, words, key)) = FACTORS.into_iter().find(|(factor, ..)| fits(*factor)) {
-        return Some(Guess { words: words.to_owned(), key });
+        // It is said of every result, and some are right.
+        return Some(match is_every(case) {
+            true => Guess { words: words.to_owned(), key },
+            false => Guess { words: words.replace("every result", "every wrong result"), key },
+        });
     }
     let block = BLOCKS.into_iter().find(|block| fits(*block))?;
     let words = format!(
@@ -117,6 +128,21 @@ mod tests {
         assert!(say(|sum, _| sum + 15.0).contains("too large by the same number, 15"));
         assert!(say(|sum, _| sum - 0.25).contains("too small by the same number, 0.25"));
         assert!(say(|sum, at| sum * [1.0, 0.7, 3.0, 0.2][at / 6]).contains("each row is right up to one factor (0.7"));
+        assert!(say(|sum, at| if at < 6 { sum } else { 2.0 * sum }).contains("every wrong result is twice"));
+        let of_powers = |got: &dyn Fn(f64, usize) -> f64| {
+            let a: Vec<f64> = (0..N).map(|at| 2.0_f64.powi(at as i32 % 5)).collect();
+            let tensor = |name| TensorShape::new(name, &[4, N / 4]);
+            let signature = Signature {
+                inputs: vec![tensor("a"), tensor("b")],
+                outputs: vec![tensor("c")],
+                ..Signature::default()
+            };
+            let got: Vec<f64> = (0..N).map(|at| got(a[at], at)).collect();
+            words("matrix_add", &signature, &[a, vec![0.0; N]], &got).unwrap_or_default()
+        };
+        let some = of_powers(&|value, at| if at % 3 == 0 { 2.0 * value } else { value });
+        assert!(!some.contains("twice"), "a step of a scale, by chance: {some}");
+        assert!(of_powers(&|value, _| 2.0 * value).contains("every result is twice"));
         assert_eq!(say(|sum, _| 0.9 * sum), "", "one factor for all that says nothing");
     }
 }

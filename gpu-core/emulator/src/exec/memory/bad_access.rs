@@ -130,7 +130,9 @@ impl Cx<'_> {
         } else if origin == Some(Origin::NoDynamic) || window == Window::Shared && self.lacks_dynamic(address) {
             (FaultKind::OutOfBounds, self.no_dynamic(&who, verb, bytes))
         } else {
-            let mut message = out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref(), certain);
+            let before = certain && allocation.as_ref().is_some_and(|allocation| allocation.offset < 0);
+            let product = before.then(|| self.overflowed_product(lane)).flatten();
+            let mut message = out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref(), certain, product);
             message += self.dynamic_size(allocation.as_ref()).as_deref().unwrap_or_default();
             (FaultKind::OutOfBounds, message)
         };
@@ -282,6 +284,7 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
+#[allow(clippy::too_many_arguments)]
 fn out_of_bounds(
     who: &str,
     verb: &str,
@@ -290,6 +293,7 @@ fn out_of_bounds(
     space: Space,
     allocation: Option<&AllocationRef>,
     certain: bool,
+    product: Option<String>,
 ) -> String {
     let name = space_name(space);
     match allocation {
@@ -304,7 +308,7 @@ fn out_of_bounds(
             };
             let far = a.offset < -(1 << 32) || a.offset > a.bytes as i64 + (1 << 32);
             // Far away, and still by an index: the pointer is known, and so is how the index came about.
-            let turned = turned_index(element).unwrap_or_default();
+            let turned = product.unwrap_or_else(|| turned_index(element).unwrap_or_default().to_owned());
             if far && (!certain || turned.is_empty()) {
                 return format!(
                     "{who} {verb} {bytes} bytes at {name} address {address:#x}, far from every array \

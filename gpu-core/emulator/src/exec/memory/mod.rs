@@ -11,6 +11,7 @@ pub mod deal_wide;
 pub mod flags;
 #[cfg(target_arch = "x86_64")]
 pub mod lay;
+mod overflow;
 pub mod pattern;
 pub mod quick;
 #[cfg(target_arch = "x86_64")]
