@@ -198,10 +198,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     /// Whether a file is a header that came with CUDA.
     fn is_of_toolkit(&self, file: u32) -> bool {
         let Some((_, path)) = self.tree.files.iter().find(|(index, _)| *index == file) else { return false };
-        let mut folders = path.split(['/', '\\']);
-        let of_cuda = |folder: &str| folder.starts_with("cuda") || matches!(folder, "cu12" | "cu13" | "nvidia");
-        // `/usr/local/cuda-13.0/include/...`, `.../nvidia/cu13/include/cuda_pipeline.h`
-        folders.any(of_cuda) && folders.any(|folder| folder == "include")
+        is_toolkit_path(path)
     }
 
     pub(crate) fn function(&mut self, function: &Function<'a>) {
@@ -560,5 +557,38 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         labels
+    }
+}
+
+/// Whether the path of a header is CUDA's: `/usr/local/cuda-13.0/include/…`, `…/nvidia/cu13/include/cuda_pipeline.h`, or where
+/// Lockstep keeps those that NVRTC brings, `…/headers/13.5/cccl/cuda/barrier`.
+fn is_toolkit_path(path: &str) -> bool {
+    let folders: Vec<&str> = path.split(['/', '\\']).collect();
+    let of_cuda = |folder: &&str| folder.starts_with("cuda") || matches!(*folder, "cu12" | "cu13" | "nvidia");
+    let cuda = folders.iter().position(of_cuda);
+    let is_version = |folder: &str| folder.contains('.') && folder.split('.').all(|part| part.parse::<u32>().is_ok());
+    cuda.is_some_and(|cuda| folders[cuda..].contains(&"include"))
+        || folders.windows(2).any(|pair| pair[0] == "headers" && is_version(pair[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_toolkit_path;
+
+    #[test]
+    fn headers_of_cuda_are_told_from_others() {
+        for path in [
+            "/usr/local/cuda-13.0/include/cuda_pipeline.h",
+            "/home/a/site-packages/nvidia/cu13/include/cooperative_groups.h",
+            "/home/a/.local/share/lockstep/headers/13.5/cccl/cuda/__barrier/barrier_block_scope.h",
+            "C:\\data\\headers\\13.5\\cuda_fp16.h",
+        ] {
+            assert!(is_toolkit_path(path), "{path}");
+        }
+        for path in
+            ["kernel.cu", "lab.cuh", "/home/a/cuda/kernel.cu", "/home/a/headers/own.h", "/home/a/headers/v1/own.h"]
+        {
+            assert!(!is_toolkit_path(path), "{path}");
+        }
     }
 }

@@ -130,15 +130,16 @@ mod tests {
         assert!(say(|sum, at| sum * [1.0, 0.7, 3.0, 0.2][at / 6]).contains("each row is right up to one factor (0.7"));
         assert!(say(|sum, at| if at < 6 { sum } else { 2.0 * sum }).contains("every wrong result is twice"));
         let of_powers = |got: &dyn Fn(f64, usize) -> f64| {
-            let a: Vec<f64> = (0..N).map(|at| 2.0_f64.powi(at as i32 % 5)).collect();
+            let sums: Vec<f64> = (0..N).map(|at| 2.0_f64.powi(at as i32 % 5)).collect();
             let tensor = |name| TensorShape::new(name, &[4, N / 4]);
             let signature = Signature {
                 inputs: vec![tensor("a"), tensor("b")],
                 outputs: vec![tensor("c")],
                 ..Signature::default()
             };
-            let got: Vec<f64> = (0..N).map(|at| got(a[at], at)).collect();
-            words("matrix_add", &signature, &[a, vec![0.0; N]], &got).unwrap_or_default()
+            let got: Vec<f64> = (0..N).map(|at| got(sums[at], at)).collect();
+            words("matrix_add", &signature, &[0.75, 0.25].map(|part| sums.iter().map(|sum| part * sum).collect()), &got)
+                .unwrap_or_default()
         };
         let some = of_powers(&|value, at| if at % 3 == 0 { 2.0 * value } else { value });
         assert!(!some.contains("twice"), "a step of a scale, by chance: {some}");
