@@ -2,6 +2,7 @@
 
 use crate::command::{Action, Menu, key_names};
 use crate::viz;
+use crate::widgets::svg::escaped;
 
 /// Words about the editor's keys that are no actions.
 pub const EDITOR: [&str; 5] = [
@@ -44,16 +45,16 @@ pub fn page() -> String {
     for menu in Menu::ALL {
         page.push_str(&format!("<h2>{}</h2><table>\n", menu.title()));
         for (keys, text, tooltip) in rows(menu) {
-            let [keys, text, tooltip] = [&keys, text, tooltip].map(escape);
+            let [keys, text, tooltip] = [&keys, text, tooltip].map(escaped);
             page.push_str(&format!("<tr><td><kbd>{keys}</kbd></td><td>{text} <small>{tooltip}</small></td></tr>\n"));
         }
         page.push_str("</table>\n");
     }
     page.push_str("<h2>Editor</h2>\n");
     for line in EDITOR {
-        page.push_str(&format!("<div>{}</div>\n", escape(line)));
+        page.push_str(&format!("<div>{}</div>\n", escaped(line)));
     }
-    page.push_str(&format!("<h2>Visualizations</h2>\n<div>{}</div>\n", escape(&visualizations())));
+    page.push_str(&format!("<h2>Visualizations</h2>\n<div>{}</div>\n", escaped(&visualizations())));
     page.push_str("</body></html>\n");
     page
 }
@@ -76,10 +77,6 @@ pub fn text() -> String {
     text
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,14 +86,14 @@ mod tests {
         let (page, text) = (page(), text());
         for action in Action::ALL {
             let info = action.info();
-            assert!(page.contains(&escape(info.text)) && text.contains(info.text), "{}", info.text);
+            assert!(page.contains(&escaped(info.text)) && text.contains(info.text), "{}", info.text);
             for shortcut in info.shortcuts {
                 let keys = key_names(shortcut);
-                assert!(page.contains(&escape(&keys)) && text.contains(&keys), "{keys}");
+                assert!(page.contains(&escaped(&keys)) && text.contains(&keys), "{keys}");
             }
         }
         for (_, title) in viz::titles() {
-            assert!(page.contains(&escape(title)) && text.contains(title), "{title}");
+            assert!(page.contains(&escaped(title)) && text.contains(title), "{title}");
         }
         assert!(text.contains("Ctrl+Shift+P or F1"), "{text}");
         assert!(text.contains("Ctrl+,"), "signs and not their names: {text}");

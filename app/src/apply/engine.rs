@@ -339,16 +339,8 @@ impl State {
             }
             Event::Finished(outcome) => {
                 self.running = None;
-                let message = match outcome {
-                    Outcome::Done => return,
-                    Outcome::CompileErrors(_) => "The kernel does not compile".to_owned(),
-                    Outcome::Stopped => "Stopped".to_owned(),
-                    Outcome::LimitExceeded(why)
-                    | Outcome::Crashed(why)
-                    | Outcome::Environment(why)
-                    | Outcome::BadRequest(why) => why,
-                };
-                self.measured = Some(Measured { day, question, value: Err(message) });
+                let Some(why) = outcome.trouble() else { return };
+                self.measured = Some(Measured { day, question, value: Err(why.to_owned()) });
             }
             _ => {}
         }

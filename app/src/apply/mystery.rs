@@ -4,7 +4,7 @@ use crate::effect::Effect;
 use crate::mystery::{self, MysteryKey};
 use crate::state::{Purpose, State, ToastKind};
 use curriculum::answer::figures;
-use gpu_core::job::{Event, Outcome};
+use gpu_core::job::Event;
 
 impl State {
     /// Runs a mystery of the open unit on the emulator.
@@ -25,17 +25,12 @@ impl State {
             Event::Ran(report) => figures(&mystery::evidence(None, None, Some(&report))),
             Event::Finished(outcome) => {
                 self.running = None;
-                let why = match outcome {
-                    Outcome::Done if self.mysteries.contains_key(&key) => return,
-                    Outcome::Done => "The run gave no numbers".to_owned(),
-                    Outcome::CompileErrors(_) => "The kernel does not compile".to_owned(),
-                    Outcome::Stopped => "Stopped".to_owned(),
-                    Outcome::LimitExceeded(why)
-                    | Outcome::Crashed(why)
-                    | Outcome::Environment(why)
-                    | Outcome::BadRequest(why) => why,
+                let why = match outcome.trouble() {
+                    None if self.mysteries.contains_key(&key) => return,
+                    None => "The run gave no numbers",
+                    Some(why) => why,
                 };
-                return self.toast(ToastKind::Bad, why);
+                return self.toast(ToastKind::Bad, why.to_owned());
             }
             _ => return,
         };

@@ -7,7 +7,7 @@ use crate::scripts::{Decoding, ScriptKey, ScriptRun};
 use crate::state::{Compiler, Desk, Dialog, LabKey, Measured, Pane, Purpose, Running, Sight, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
-use gpu_core::compile::choice::Choice;
+use gpu_core::choice::Choice;
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::{SourceLine, TraceRequest};
 use gpu_core::emulator_device::EmulatorDevice;

@@ -6,7 +6,7 @@ use crate::state::{Compiler, LabKey, Loadable, Purpose, State, ToastKind};
 use crate::versions::{Against, Disassembler, Other, Version};
 use curriculum::store::TextSlot;
 use gpu_core::compile::CompileReport;
-use gpu_core::job::{Emit, Event, Job, Outcome, Source};
+use gpu_core::job::{Emit, Event, Job, Source};
 
 impl State {
     /// Asks for the text of a run, if it is not known.
@@ -104,12 +104,9 @@ impl State {
             Event::Finished(outcome) => {
                 if other {
                     versions.other_job = None;
-                    match outcome {
-                        Outcome::Done | Outcome::CompileErrors(_) | Outcome::Stopped => versions.other.end(),
-                        Outcome::LimitExceeded(why)
-                        | Outcome::Crashed(why)
-                        | Outcome::Environment(why)
-                        | Outcome::BadRequest(why) => versions.other.fail(why),
+                    match outcome.why() {
+                        None => versions.other.end(),
+                        Some(why) => versions.other.fail(why.to_owned()),
                     }
                 } else {
                     versions.sass_job = None;

@@ -178,13 +178,7 @@ impl Answer {
 
     /// The sentence of an outcome that has one.
     pub fn message(&self) -> Option<&str> {
-        match &self.outcome {
-            Outcome::Done | Outcome::CompileErrors(_) | Outcome::Stopped => None,
-            Outcome::LimitExceeded(why)
-            | Outcome::Crashed(why)
-            | Outcome::Environment(why)
-            | Outcome::BadRequest(why) => Some(why),
-        }
+        self.outcome.why()
     }
 }
 

@@ -8,7 +8,6 @@ use super::values::{self, Look, number};
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use egui::{Painter, Rect, Ui, vec2};
-use gpu_core::emulator::Trace;
 
 /// Tokens, and elements of a head.
 const N: usize = 4;
@@ -275,18 +274,7 @@ fn paint(
 }
 
 impl Visualization for AttentionSteps {
-    fn id(&self) -> &'static str {
-        "attention-steps"
-    }
-
-    fn title(&self) -> &'static str {
-        "Attention step by step"
-    }
-
-    /// It needs three small matrices and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("attention-steps", "Attention step by step");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         if let Some(head) = Head::of(input.captured).filter(|head| head.tokens >= N && head.elements >= D)

@@ -8,7 +8,6 @@ use crate::widgets::plot_kit;
 use curriculum::store::Progress;
 use curriculum::{Course, Unit, map};
 use egui::{Align, Color32, FontId, Painter, Rect, Stroke, StrokeKind, Ui, vec2};
-use gpu_core::emulator::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -163,18 +162,7 @@ fn paint_node(
 }
 
 impl Visualization for CourseMap {
-    fn id(&self) -> &'static str {
-        "course-map"
-    }
-
-    fn title(&self) -> &'static str {
-        "Course map"
-    }
-
-    /// It needs a course and no run.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("course-map", "Course map");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let course = course(input);

@@ -10,7 +10,6 @@ use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Rect, Ui, pos2, vec2};
 use gpu_core::bench::Timing;
-use gpu_core::emulator::Trace;
 
 const GUTTER: f32 = 66.0;
 const BAR: f32 = 46.0;
@@ -278,18 +277,7 @@ fn paint_piece(painter: &Painter, tokens: &Tokens, rect: Rect, piece: &Piece, fo
 }
 
 impl Visualization for DecodeTimeline {
-    fn id(&self) -> &'static str {
-        "decode-timeline"
-    }
-
-    fn title(&self) -> &'static str {
-        "Decode timeline"
-    }
-
-    /// It needs a model's shape and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("decode-timeline", "Decode timeline");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui, input);

@@ -9,7 +9,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Color32, Painter, Pos2, Rect, Sense, Stroke, Ui, Vec2, pos2, vec2};
-use gpu_core::emulator::Trace;
 
 const SIDE: f32 = 300.0;
 /// The plane reaches so far from its middle.
@@ -225,18 +224,7 @@ fn arrow(painter: &Painter, from: Pos2, to: Pos2, color: Color32) {
 }
 
 impl Visualization for DotProduct {
-    fn id(&self) -> &'static str {
-        "dot-product"
-    }
-
-    fn title(&self) -> &'static str {
-        "Dot product explorer"
-    }
-
-    /// It needs two vectors and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("dot-product", "Dot product explorer");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         if let Some(keys) = Keys::of(input.captured)

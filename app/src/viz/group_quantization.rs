@@ -9,7 +9,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, Ui, vec2};
-use gpu_core::emulator::Trace;
 use gpu_core::formats::{Format, Given, Layout};
 
 const ROWS: usize = 8;
@@ -185,18 +184,7 @@ fn table_ui(ui: &mut Ui, viz: &GroupQuantization, values: &[f64]) {
 }
 
 impl Visualization for GroupQuantization {
-    fn id(&self) -> &'static str {
-        "group-quantization"
-    }
-
-    fn title(&self) -> &'static str {
-        "Group quantization map"
-    }
-
-    /// It needs a matrix and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("group-quantization", "Group quantization map");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui);

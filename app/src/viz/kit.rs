@@ -28,6 +28,29 @@ macro_rules! head {
 }
 pub(super) use head;
 
+/// Name, title and example of a visualization that needs values, or a model's shape, and no steps of a kernel.
+macro_rules! head_without_steps {
+    ($id:literal, $title:literal) => {
+        fn id(&self) -> &'static str {
+            $id
+        }
+
+        fn title(&self) -> &'static str {
+            $title
+        }
+
+        fn example(&self) -> gpu_core::emulator::Trace {
+            crate::viz::kit::no_steps()
+        }
+    };
+}
+pub(super) use head_without_steps;
+
+/// The trace of a launch of one warp in which nothing was traced.
+pub(super) fn no_steps() -> Trace {
+    Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
+}
+
 /// A small button with a picture; its name is for screen readers and the tooltip.
 pub fn icon_button(ui: &mut Ui, icon: &str, name: &str, key: &str) -> Response {
     let button = egui::Button::new(icon).min_size(Vec2::splat(26.0));

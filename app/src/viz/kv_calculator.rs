@@ -8,7 +8,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Rect, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 
 /// Contexts are powers of two from this one.
 const LEAST_CONTEXT: usize = 256;
@@ -267,18 +266,7 @@ fn paint_memory(painter: &Painter, tokens: &Tokens, bar: Rect, sizes: &Sizes) {
 }
 
 impl Visualization for KvCalculator {
-    fn id(&self) -> &'static str {
-        "kv-calculator"
-    }
-
-    fn title(&self) -> &'static str {
-        "KV-cache calculator"
-    }
-
-    /// It needs a model's shape and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("kv-calculator", "KV-cache calculator");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui, input);

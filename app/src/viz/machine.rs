@@ -10,7 +10,7 @@ use crate::widgets::plot_kit::{self, si};
 use egui::{Align2, Grid, Painter, Pos2, Rect, RichText, Ui, pos2, vec2};
 use gpu_core::bench::Ceilings;
 use gpu_core::device::{DeviceInfo, DeviceKind};
-use gpu_core::emulator::{Device, Trace};
+use gpu_core::emulator::Device;
 
 const BAR: f32 = 20.0;
 const GUTTER: f32 = 120.0;
@@ -265,18 +265,7 @@ fn figure(ceilings: &Ceilings, key: &str) -> Option<f64> {
 }
 
 impl Visualization for Machine {
-    fn id(&self) -> &'static str {
-        "machine"
-    }
-
-    fn title(&self) -> &'static str {
-        "Your machine beside the data sheets"
-    }
-
-    /// It needs a device and no run.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("machine", "Your machine beside the data sheets");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.choose(input.device);

@@ -168,18 +168,7 @@ fn found_in(trace: &Trace) -> impl Iterator<Item = (usize, u32)> + '_ {
 }
 
 impl Visualization for MmaFragment {
-    fn id(&self) -> &'static str {
-        "mma-fragment"
-    }
-
-    fn title(&self) -> &'static str {
-        "MMA fragments"
-    }
-
-    /// It needs an instruction and no steps.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("mma-fragment", "MMA fragments");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.fill(input);

@@ -10,7 +10,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Rect, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 
 const BARS: f32 = 130.0;
 const ROW: f32 = 22.0;
@@ -39,7 +38,7 @@ impl Default for OnlineSoftmax {
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
+enum Stage {
     Take { part: usize, index: usize, turn: Turn },
     Merge { part: usize, before: Running, with: Running, after: Running },
 }
@@ -54,7 +53,7 @@ impl OnlineSoftmax {
         (0..self.parts).rev().find(|part| self.start(*part) <= index).unwrap_or(0)
     }
 
-    fn events(&self) -> Vec<Event> {
+    fn events(&self) -> Vec<Stage> {
         let mut events = Vec::new();
         let mut results = vec![Running::EMPTY; self.parts];
         for (index, value) in self.values.iter().enumerate() {
@@ -64,12 +63,12 @@ impl OnlineSoftmax {
                 turn.after.sum = turn.before.sum + turn.term;
             }
             results[part] = turn.after;
-            events.push(Event::Take { part, index, turn });
+            events.push(Stage::Take { part, index, turn });
         }
         let mut merged = results[0];
         for (part, with) in results.iter().enumerate().skip(1) {
             let after = merged.merge(*with);
-            events.push(Event::Merge { part, before: merged, with: *with, after });
+            events.push(Stage::Merge { part, before: merged, with: *with, after });
             merged = after;
         }
         events
@@ -116,7 +115,7 @@ impl OnlineSoftmax {
         });
     }
 
-    fn picture_ui(&mut self, ui: &mut Ui, events: &[Event], words: &str) {
+    fn picture_ui(&mut self, ui: &mut Ui, events: &[Stage], words: &str) {
         let width = ui.available_width();
         let merges = if self.parts > 1 { 2.0 * ROW + space::XL } else { 0.0 };
         let height = BARS + 4.0 * ROW + space::L + merges;
@@ -135,7 +134,7 @@ impl OnlineSoftmax {
         }
         let cells = values::grid(pos2(left, top), 4, self.values.len(), cell);
         for (at, event) in events.iter().enumerate() {
-            let Event::Take { index, turn, .. } = event else { continue };
+            let Stage::Take { index, turn, .. } = event else { continue };
             let look = if at == now { Look::Focus } else { Look::Plain };
             let texts = [turn.after.max, turn.factor, turn.term, turn.after.sum].map(number);
             for (row, text) in texts.iter().enumerate() {
@@ -156,7 +155,7 @@ impl OnlineSoftmax {
     }
 
     /// The values, and each part's maximum so far as a line over what was taken in.
-    fn paint_bars(&self, painter: &Painter, tokens: &Tokens, area: Rect, done: &[Event]) {
+    fn paint_bars(&self, painter: &Painter, tokens: &Tokens, area: Rect, done: &[Stage]) {
         let least = self.values.iter().copied().fold(0.0, f64::min);
         let most = self.values.iter().copied().fold(0.0, f64::max).max(least + 1e-9);
         let inner = Rect::from_min_max(area.min + vec2(0.0, 20.0), area.max - vec2(0.0, 10.0));
@@ -168,10 +167,10 @@ impl OnlineSoftmax {
         for (index, value) in self.values.iter().enumerate() {
             let x = area.left() + index as f32 * step;
             let turn = done.iter().find_map(|event| match event {
-                Event::Take { index: at, turn, .. } if *at == index => Some(turn),
+                Stage::Take { index: at, turn, .. } if *at == index => Some(turn),
                 _ => None,
             });
-            let is_now = matches!(done.last(), Some(Event::Take { index: at, .. }) if *at == index);
+            let is_now = matches!(done.last(), Some(Stage::Take { index: at, .. }) if *at == index);
             let color = match turn {
                 _ if is_now => tokens.lane_focus,
                 Some(_) => tokens.series[0],
@@ -207,16 +206,16 @@ impl OnlineSoftmax {
         }
     }
 
-    fn paint_merges(&self, painter: &Painter, tokens: &Tokens, origin: egui::Pos2, done: &[Event]) {
+    fn paint_merges(&self, painter: &Painter, tokens: &Tokens, origin: egui::Pos2, done: &[Stage]) {
         let result = |wanted: usize| {
             done.iter().rev().find_map(|event| match event {
-                Event::Take { part, turn, .. } if *part == wanted => Some(turn.after),
+                Stage::Take { part, turn, .. } if *part == wanted => Some(turn.after),
                 _ => None,
             })
         };
         let merged = done.iter().rev().find_map(|event| match event {
-            Event::Merge { part, after, .. } => Some((*part, *after)),
-            Event::Take { .. } => None,
+            Stage::Merge { part, after, .. } => Some((*part, *after)),
+            Stage::Take { .. } => None,
         });
         let width = (painter.clip_rect().right() - origin.x) / (self.parts + 1) as f32;
         for (row, name) in ["m", "l"].iter().enumerate() {
@@ -242,18 +241,7 @@ impl OnlineSoftmax {
 }
 
 impl Visualization for OnlineSoftmax {
-    fn id(&self) -> &'static str {
-        "online-softmax"
-    }
-
-    fn title(&self) -> &'static str {
-        "Online softmax stepper"
-    }
-
-    /// It needs values and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("online-softmax", "Online softmax stepper");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         if let Some(rows) = Rows::of(input.captured).filter(|rows| rows.columns > 1)
@@ -280,7 +268,7 @@ impl Visualization for OnlineSoftmax {
         let events = self.events();
         let now = self.step.within(events.len());
         let rescales =
-            events[..=now].iter().filter(|event| matches!(event, Event::Take { turn, .. } if turn.rescales())).count();
+            events[..=now].iter().filter(|event| matches!(event, Stage::Take { turn, .. } if turn.rescales())).count();
         let own = self.own.as_ref().filter(|(_, taken, _)| *taken == self.values).map_or_else(
             String::new,
             |(row, taken, all)| {
@@ -289,7 +277,7 @@ impl Visualization for OnlineSoftmax {
         );
         let so_far = format!("Rescales so far: {rescales}.{own}");
         match events[now] {
-            Event::Take { index, turn, part } => {
+            Stage::Take { index, turn, part } => {
                 let value = number(self.values[index]);
                 let place = if self.parts > 1 { format!("Part {}, x{index}", part + 1) } else { format!("x{index}") };
                 let (old, new, sum) = (number(turn.before.max), number(turn.after.max), number(turn.after.sum));
@@ -322,7 +310,7 @@ impl Visualization for OnlineSoftmax {
                 };
                 format!("{place} = {value} {what} {so_far}{end}")
             }
-            Event::Merge { part, before, with, after } => format!(
+            Stage::Merge { part, before, with, after } => format!(
                 "Merge part {} into what came before it. The larger maximum is {}. Sum: {} x {} + {} x {} = {}. Each side is \
                  rescaled to the common maximum, so the result is the one of a single pass. {so_far}",
                 part + 1,
@@ -343,8 +331,8 @@ mod tests {
 
     fn last(viz: &OnlineSoftmax) -> Running {
         match viz.events().pop() {
-            Some(Event::Take { turn, .. }) => turn.after,
-            Some(Event::Merge { after, .. }) => after,
+            Some(Stage::Take { turn, .. }) => turn.after,
+            Some(Stage::Merge { after, .. }) => after,
             None => Running::EMPTY,
         }
     }

@@ -8,7 +8,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 use gpu_core::formats::{Format, Given, Rounding};
 use gpu_core::spec::Dtype;
 
@@ -362,18 +361,7 @@ fn best_of(all: &[Errors]) -> usize {
 }
 
 impl Visualization for Quantization {
-    fn id(&self) -> &'static str {
-        "quantization"
-    }
-
-    fn title(&self) -> &'static str {
-        "Quantization explorer"
-    }
-
-    /// It needs a sample and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("quantization", "Quantization explorer");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui);

@@ -7,7 +7,6 @@ use super::values::{self, Look, number};
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use egui::{Align2, Painter, Rect, Sense, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 use gpu_core::emulator::num::{Format, Overflow, Rounding};
 
 const BARS: f32 = 120.0;
@@ -199,18 +198,7 @@ impl Softmax {
 }
 
 impl Visualization for Softmax {
-    fn id(&self) -> &'static str {
-        "softmax"
-    }
-
-    fn title(&self) -> &'static str {
-        "Softmax explorer"
-    }
-
-    /// It needs scores and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("softmax", "Softmax explorer");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         if let Some(rows) = Rows::of(input.captured)

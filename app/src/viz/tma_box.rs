@@ -190,18 +190,7 @@ fn axis_ui(painter: &egui::Painter, tokens: &Tokens, matrix: &Matrix, first: i64
 }
 
 impl Visualization for TmaBox {
-    fn id(&self) -> &'static str {
-        "tma-box"
-    }
-
-    fn title(&self) -> &'static str {
-        "TMA boxes"
-    }
-
-    /// It needs a box and no steps.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("tma-box", "TMA boxes");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

@@ -12,7 +12,6 @@ use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use bill::{Bill, Choices, ITEMS, OPTIMIZERS, PRECISIONS, PRESETS, RECOMPUTE, ZERO};
 use egui::{Align2, Color32, Grid, Painter, Rect, RichText, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 
 /// Batches are powers of two from 1.
 const BATCHES: usize = 9;
@@ -206,18 +205,7 @@ fn paint_bar(painter: &Painter, tokens: &Tokens, bar: Rect, bill: &Bill, memory:
 }
 
 impl Visualization for TrainingMemory {
-    fn id(&self) -> &'static str {
-        "training-memory"
-    }
-
-    fn title(&self) -> &'static str {
-        "Training-memory calculator"
-    }
-
-    /// It needs a model's shape and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("training-memory", "Training-memory calculator");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui, input);

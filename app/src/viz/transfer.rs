@@ -10,7 +10,6 @@ use crate::scripts;
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, Color32, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 use source::{Choice, Timeline, timelines};
 
 const LABEL: f32 = 110.0;
@@ -296,18 +295,7 @@ fn run_words(run: &Timeline, at: usize) -> String {
 }
 
 impl Visualization for Transfer {
-    fn id(&self) -> &'static str {
-        "transfer-timeline"
-    }
-
-    fn title(&self) -> &'static str {
-        "Transfer timeline"
-    }
-
-    /// Copies are not part of a kernel's trace.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("transfer-timeline", "Transfer timeline");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let timelines = timelines(input);

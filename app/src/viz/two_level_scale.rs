@@ -9,7 +9,6 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Painter, Pos2, Rect, Stroke, Ui, pos2, vec2};
-use gpu_core::emulator::Trace;
 use gpu_core::formats::{Element, Given, Layout, Stored};
 
 const BLOCKS: usize = 4;
@@ -208,18 +207,7 @@ impl TwoLevelScale {
 }
 
 impl Visualization for TwoLevelScale {
-    fn id(&self) -> &'static str {
-        "two-level-scale"
-    }
-
-    fn title(&self) -> &'static str {
-        "NVFP4: two levels of scales"
-    }
-
-    /// It needs values and no steps of a kernel.
-    fn example(&self) -> Trace {
-        Trace { kernel: "example".into(), grid: [1, 1, 1], block: [32, 1, 1], ..Trace::default() }
-    }
+    kit::head_without_steps!("two-level-scale", "NVFP4: two levels of scales");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         self.controls_ui(ui);

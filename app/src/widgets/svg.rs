@@ -179,7 +179,8 @@ fn color(color: Color32) -> String {
     if a == 255 { format!("#{r:02x}{g:02x}{b:02x}") } else { format!("rgba({r},{g},{b},{:.3})", f32::from(a) / 255.0) }
 }
 
-fn escaped(text: &str) -> String {
+/// Text as it stands in XML and HTML.
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

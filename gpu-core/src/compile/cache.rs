@@ -2,11 +2,11 @@
 
 use super::options::{Arch, RECIPE_VERSION};
 use super::{CompileReport, Toolchain};
-use crate::job::Source;
+use crate::compile::Source;
+use crate::entries::Entries;
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Names another folder than the data folder for what can be made again: a classroom with small homes.
 pub const CACHE_VARIABLE: &str = "LOCKSTEP_CACHE";
@@ -23,14 +23,10 @@ pub fn base(data_dir: &Path) -> PathBuf {
 const MAX_BYTES: u64 = 512 << 20;
 /// Writes between two looks at the size, on average: listing thousands of files takes milliseconds.
 const WRITES_PER_SWEEP: u32 = 64;
-/// A read marks an entry as used at most this often.
-const TOUCH_AGE: Duration = Duration::from_secs(3600);
-/// Hash in front of an entry.
-const DIGEST_BYTES: usize = 32;
 
 /// The folder of cached reports.
 pub struct Cache {
-    folder: PathBuf,
+    entries: Entries,
 }
 
 /// Hash over source, headers, options, architecture and compiler, in hexadecimal. The compiler counts by path, size
@@ -69,81 +65,27 @@ pub fn key(toolchain: &Toolchain, source: &Source, arch: Arch) -> String {
 impl Cache {
     /// The cache of a data folder. Touches nothing yet.
     pub fn new(data_dir: &Path) -> Self {
-        Cache { folder: base(data_dir).join("cache").join("compile") }
-    }
-
-    fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(key)
+        Cache { entries: Entries::new(base(data_dir).join("cache").join("compile")) }
     }
 
     /// The report, when there is a sound entry. Anything else counts as absent and is written anew later.
     pub fn read(&self, key: &str) -> Option<CompileReport> {
-        let path = self.path(key);
-        let bytes = std::fs::read(&path).ok()?;
-        let (digest, payload) = bytes.split_at_checked(DIGEST_BYTES)?;
-        if digest != Sha256::digest(payload).as_slice() {
-            return None;
-        }
-        let report = postcard::from_bytes(payload).ok()?;
-        mark_used(&path);
-        Some(report)
+        self.entries.read(key)
     }
 
     /// Stores a report. Failure (a full disk) only costs time later.
     pub fn write(&self, key: &str, report: &CompileReport) {
-        let _ = self.try_write(key, report);
+        let _ = self.entries.write(key, report);
         if rand::random::<u32>().is_multiple_of(WRITES_PER_SWEEP) {
-            self.sweep(MAX_BYTES);
+            self.entries.sweep_to(MAX_BYTES);
         }
-    }
-
-    fn try_write(&self, key: &str, report: &CompileReport) -> std::io::Result<()> {
-        let payload = postcard::to_stdvec(report).map_err(std::io::Error::other)?;
-        std::fs::create_dir_all(&self.folder)?;
-        // Written aside and renamed, so that no reader meets half an entry.
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.folder)?;
-        file.write_all(&Sha256::digest(&payload))?;
-        file.write_all(&payload)?;
-        file.persist(self.path(key))?;
-        Ok(())
-    }
-
-    /// Removes the entries unused for longest until at most `max_bytes` remain.
-    fn sweep(&self, max_bytes: u64) {
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
-            .filter_map(|entry| {
-                let entry = entry.ok()?;
-                let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-                Some((metadata.modified().ok()?, metadata.len(), entry.path()))
-            })
-            .collect();
-        files.sort();
-        let mut total: u64 = files.iter().map(|file| file.1).sum();
-        for (_, bytes, path) in files {
-            if total <= max_bytes {
-                break;
-            }
-            if std::fs::remove_file(path).is_ok() {
-                total -= bytes;
-            }
-        }
-    }
-}
-
-/// The time of last change serves as the time of last use: access times are often switched off.
-fn mark_used(path: &Path) {
-    let old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > TOUCH_AGE);
-    if std::fs::metadata(path).and_then(|metadata| metadata.modified()).is_ok_and(old)
-        && let Ok(file) = std::fs::File::options().write(true).open(path)
-    {
-        let _ = file.set_modified(SystemTime::now());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn report(ptx: &str) -> CompileReport {
         CompileReport { succeeded: true, ptx: ptx.to_owned(), cubin: vec![1, 2, 3], ..CompileReport::default() }
@@ -161,7 +103,7 @@ mod tests {
         cache.write("k", &report("ptx"));
         assert_eq!(cache.read("k"), Some(report("ptx")));
         for broken in [&b""[..], b"short", &[7; 300]] {
-            std::fs::write(cache.path("k"), broken).unwrap();
+            std::fs::write(cache.entries.path("k"), broken).unwrap();
             assert_eq!(cache.read("k"), None);
         }
         cache.write("k", &report("again"));
@@ -174,10 +116,10 @@ mod tests {
         let cache = Cache::new(folder.path());
         for (age, key) in ["new", "middle", "old"].into_iter().enumerate() {
             cache.write(key, &report(&"x".repeat(1000)));
-            let file = std::fs::File::options().write(true).open(cache.path(key)).unwrap();
+            let file = std::fs::File::options().write(true).open(cache.entries.path(key)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(1000 * age as u64)).unwrap();
         }
-        cache.sweep(2500);
+        cache.entries.sweep_to(2500);
         assert!(cache.read("old").is_none());
         assert!(cache.read("middle").is_some() && cache.read("new").is_some());
     }

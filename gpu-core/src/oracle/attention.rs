@@ -12,7 +12,7 @@ pub(super) static ORACLE: Oracle = Oracle {
                 of the shape without dv",
     check: |signature| Shape::of(signature).map(|_| ()),
     compute: |signature, inputs, watch| match Shape::of(signature) {
-        Ok(shape) => compute(signature, &shape, &plain(inputs), watch),
+        Ok(shape) => compute(signature, &shape, &Source::plain(inputs), watch),
         Err(_) => Vec::new(),
     },
     sample: Some(|signature, inputs, output, elements| match Shape::of(signature) {
@@ -31,7 +31,7 @@ pub(super) static DECODE: Oracle = Oracle {
                 out[batch,heads,d], optional lse[batch,heads]",
     check: |signature| Shape::of_decode(signature).map(|_| ()),
     compute: |signature, inputs, watch| match Shape::of_decode(signature) {
-        Ok(shape) => compute(signature, &shape, &plain(inputs), watch),
+        Ok(shape) => compute(signature, &shape, &Source::plain(inputs), watch),
         Err(_) => Vec::new(),
     },
     sample: Some(|signature, inputs, output, elements| match Shape::of_decode(signature) {
@@ -41,10 +41,6 @@ pub(super) static DECODE: Oracle = Oracle {
     rivals: &["sdpa_decode"],
     ..Oracle::NONE
 };
-
-fn plain(inputs: &[Vec<f64>]) -> Vec<Source<'_>> {
-    inputs.iter().map(|values| Source::Values(values.into())).collect()
-}
 
 /// Extents, and where in the inputs everything is.
 struct Shape {

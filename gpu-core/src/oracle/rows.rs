@@ -151,7 +151,7 @@ pub(super) static LAYER_NORM: Oracle = Oracle {
     signature: "x[...,n], optional weight[n] and bias[n], scalar epsilon -> y[...,n] = (x - mean) / sqrt(variance + \
                 epsilon) * weight + bias along the last axis; optional further outputs mean[...], rstd[...]",
     check: |signature| check_norm(signature, &["mean", "rstd"]),
-    compute: |signature, inputs, watch| norm(signature, &plain(inputs), watch, true),
+    compute: |signature, inputs, watch| norm(signature, &Source::plain(inputs), watch, true),
     sample: Some(|signature, inputs, output, elements| sample_norm(signature, inputs, output, elements, true)),
     ..Oracle::NONE
 };
@@ -165,14 +165,10 @@ pub(super) static RMS_NORM: Oracle = Oracle {
         check_norm(signature, &["rstd"])?;
         signature.input("bias").map_or(Ok(()), |_| Err("it has no `bias`".to_owned()))
     },
-    compute: |signature, inputs, watch| norm(signature, &plain(inputs), watch, false),
+    compute: |signature, inputs, watch| norm(signature, &Source::plain(inputs), watch, false),
     sample: Some(|signature, inputs, output, elements| sample_norm(signature, inputs, output, elements, false)),
     ..Oracle::NONE
 };
-
-fn plain(inputs: &[Vec<f64>]) -> Vec<Source<'_>> {
-    inputs.iter().map(|values| Source::Values(values.into())).collect()
-}
 
 fn check_norm(signature: &Signature, further: &[&str]) -> Result<(), String> {
     signature.counts_between(1, 3, 1, 1 + further.len())?;

@@ -13,6 +13,13 @@ pub enum Source<'a> {
     View(&'a Layout, Cow<'a, Stored>),
 }
 
+impl<'a> Source<'a> {
+    /// Inputs that are values each.
+    pub fn plain(inputs: &'a [Vec<f64>]) -> Vec<Self> {
+        inputs.iter().map(|values| Source::Values(values.into())).collect()
+    }
+}
+
 impl Source<'_> {
     /// The value at a row-major index; NaN where there is nothing.
     pub fn at(&self, index: usize) -> f64 {

@@ -128,45 +128,19 @@ fn landlock(readable: &[PathBuf], writable: Option<&Path>) -> String {
 /// run is looked at twice. Failure leaves what there was.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn no_programs_no_network() {
-    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
-    const TAKEN: [libc::c_long; 30] = [
+    use super::seccomp::{NEVER, always, program};
+    const PROGRAMS_AND_SOCKETS: [libc::c_long; 7] = [
         libc::SYS_execve,
         libc::SYS_execveat,
         libc::SYS_socket,
         libc::SYS_socketpair,
-        libc::SYS_connect,
         libc::SYS_bind,
         libc::SYS_listen,
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
         libc::SYS_pidfd_open,
-        libc::SYS_pidfd_getfd,
-        libc::SYS_mount,
-        libc::SYS_umount2,
-        libc::SYS_pivot_root,
-        libc::SYS_chroot,
-        libc::SYS_setns,
-        libc::SYS_unshare,
-        libc::SYS_bpf,
-        libc::SYS_perf_event_open,
-        libc::SYS_userfaultfd,
-        libc::SYS_io_uring_setup,
-        libc::SYS_keyctl,
-        libc::SYS_add_key,
-        libc::SYS_request_key,
-        libc::SYS_kexec_load,
-        libc::SYS_init_module,
-        libc::SYS_finit_module,
-        libc::SYS_reboot,
-        libc::SYS_swapon,
     ];
-    let arch = if cfg!(target_arch = "x86_64") { TargetArch::x86_64 } else { TargetArch::aarch64 };
-    let rules = TAKEN.map(|call| (call, Vec::new())).into_iter().collect();
-    let denied = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch);
-    if let Some(program) = filter.ok().and_then(|filter| BpfProgram::try_from(filter).ok()) {
-        let _ = apply_filter_all_threads(&program);
+    let calls = [always(&NEVER), always(&PROGRAMS_AND_SOCKETS)].concat();
+    if let Ok(program) = program(calls, libc::EPERM) {
+        let _ = seccompiler::apply_filter_all_threads(&program);
     }
 }
 

@@ -20,6 +20,8 @@ mod pool;
 mod process;
 mod remote;
 mod script_jail;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod seccomp;
 mod shared;
 mod stdio;
 mod supervisor;

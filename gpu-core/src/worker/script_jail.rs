@@ -36,14 +36,12 @@ pub fn confine_script(command: &mut Command, readable: &[PathBuf], scratch: &Pat
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod linux {
     use super::super::jail::set_limit;
+    use super::super::seccomp::{NEVER, always, program};
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
         Scope, path_beneath_rules,
     };
-    use seccompiler::{
-        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-        TargetArch, apply_filter,
-    };
+    use seccompiler::{BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule, apply_filter};
     use std::io;
     use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::process::CommandExt;
@@ -224,32 +222,8 @@ mod linux {
     /// (a session bus starts programs outside of any jail), other processes, the system; and, answered as if it were done, what
     /// would change files that cannot be opened, or leave the group that ends together.
     fn filters() -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-        let mut denied = always(&[
-            libc::SYS_connect,
-            libc::SYS_ptrace,
-            libc::SYS_process_vm_readv,
-            libc::SYS_process_vm_writev,
-            libc::SYS_pidfd_getfd,
-            libc::SYS_truncate,
-            libc::SYS_mount,
-            libc::SYS_umount2,
-            libc::SYS_pivot_root,
-            libc::SYS_chroot,
-            libc::SYS_setns,
-            libc::SYS_unshare,
-            libc::SYS_bpf,
-            libc::SYS_perf_event_open,
-            libc::SYS_userfaultfd,
-            libc::SYS_io_uring_setup,
-            libc::SYS_keyctl,
-            libc::SYS_add_key,
-            libc::SYS_request_key,
-            libc::SYS_kexec_load,
-            libc::SYS_init_module,
-            libc::SYS_finit_module,
-            libc::SYS_reboot,
-            libc::SYS_swapon,
-        ]);
+        let mut denied = always(&NEVER);
+        denied.extend(always(&[libc::SYS_truncate]));
         // Of sockets those within this machine: CUDA listens on one, and Netlink says which interfaces there are.
         let other =
             |family: libc::c_int| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family as u64);
@@ -272,7 +246,7 @@ mod linux {
             libc::SYS_fremovexattr,
         ]);
         ignored.extend(always(OLD_CALLS));
-        Ok([program(denied, libc::EACCES as u32)?, program(ignored, 0)?])
+        Ok([program(denied, libc::EACCES)?, program(ignored, 0)?])
     }
 
     /// Calls that newer processors' systems never had.
@@ -280,27 +254,6 @@ mod linux {
     const OLD_CALLS: &[libc::c_long] = &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown];
     #[cfg(not(target_arch = "x86_64"))]
     const OLD_CALLS: &[libc::c_long] = &[];
-
-    type Calls = Vec<(libc::c_long, Vec<SeccompRule>)>;
-
-    fn always(calls: &[libc::c_long]) -> Calls {
-        calls.iter().map(|call| (*call, Vec::new())).collect()
-    }
-
-    /// A filter that answers these calls with an error, or with 0 and nothing done.
-    fn program(mut calls: Calls, answer: u32) -> Result<BpfProgram, seccompiler::BackendError> {
-        // The same calls under the numbers of the 32-bit way in that x86-64 has, and those that have numbers of their own
-        // there: ptrace, process_vm_readv and process_vm_writev.
-        const X32: libc::c_long = 0x4000_0000;
-        if cfg!(target_arch = "x86_64") {
-            let again: Calls = calls.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
-            calls.extend(again);
-            calls.extend(always(&[X32 | 521, X32 | 539, X32 | 540]));
-        }
-        let arch = if cfg!(target_arch = "x86_64") { TargetArch::x86_64 } else { TargetArch::aarch64 };
-        let rules = calls.into_iter().collect();
-        SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(answer), arch)?.try_into()
-    }
 
     /// Of the machine; 0 when unknown.
     fn memory_bytes() -> u64 {

@@ -5,17 +5,17 @@ use crate::cli::Places;
 use crate::cli::engine::Answer;
 use gpu_core::compile::{CompileReport, locate};
 use gpu_core::emulator::FaultKind;
+use gpu_core::entries::Entries;
 use gpu_core::job::{Event, Job, Outcome};
 use gpu_core::verdict::CaseReport;
 use sha2::{Digest as _, Sha256};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Answers that nobody asked for in this time go.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
 
 pub struct Judged {
-    folder: PathBuf,
+    entries: Entries,
     /// Program and compiler. None: nothing is looked up, or kept.
     makers: Option<Vec<u8>>,
     again: bool,
@@ -23,9 +23,9 @@ pub struct Judged {
 
 impl Judged {
     pub fn new(places: &Places, again: bool) -> Self {
-        let folder = places.data_dir().join("cache").join("judged");
-        sweep(&folder);
-        Judged { folder, makers: makers(places), again }
+        let entries = Entries::new(places.data_dir().join("cache").join("judged"));
+        entries.sweep_older(KEPT);
+        Judged { entries, makers: makers(places), again }
     }
 
     /// A name for a job and all that its answer depends on.
@@ -41,20 +41,10 @@ impl Judged {
         if self.again || self.makers.is_none() {
             return None;
         }
-        let path = self.folder.join(key);
-        let bytes = std::fs::read(&path).ok()?;
-        let (digest, payload) = bytes.split_at_checked(32)?;
-        if digest != Sha256::digest(payload).as_slice() {
-            return None;
-        }
-        let events: Vec<Event> = postcard::from_bytes(payload).ok()?;
+        let events: Vec<Event> = self.entries.read(key)?;
         let mut answer = Answer::none();
         // The last one ends a job.
-        let ended = events.into_iter().any(|event| answer.take(event));
-        if let Ok(file) = std::fs::File::options().append(true).open(&path) {
-            let _ = file.set_modified(SystemTime::now());
-        }
-        ended.then_some(answer)
+        events.into_iter().any(|event| answer.take(event)).then_some(answer)
     }
 
     /// Keeps an answer that would be the same again; what a limit of time or a crash ended is none. A failure to write
@@ -77,17 +67,7 @@ impl Judged {
                 other => other,
             })
             .collect();
-        let _ = self.write(key, &events);
-    }
-
-    fn write(&self, key: &str, events: &[Event]) -> std::io::Result<()> {
-        let payload = postcard::to_stdvec(events).map_err(std::io::Error::other)?;
-        std::fs::create_dir_all(&self.folder)?;
-        // Written aside and renamed, so that no reader meets half an entry.
-        let aside = self.folder.join(format!(".new-{key}-{}", std::process::id()));
-        let bytes = [Sha256::digest(&payload).as_slice(), &payload].concat();
-        std::fs::write(&aside, bytes)?;
-        std::fs::rename(&aside, self.folder.join(key))
+        let _ = self.entries.write(key, &events);
     }
 }
 
@@ -116,16 +96,6 @@ fn makers(places: &Places) -> Option<Vec<u8>> {
         bytes.extend(changed.as_nanos().to_le_bytes());
     }
     Some(bytes)
-}
-
-fn sweep(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
-        if age.is_some_and(|age| age > KEPT) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]
@@ -162,7 +132,7 @@ mod tests {
         assert!(!is_cut_off(&ran(FaultKind::StepBudget)), "as many steps take as long everywhere");
         assert!(!is_cut_off(&ran(FaultKind::Race)));
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let judged = Judged { folder: folder.path().to_owned(), makers: Some(vec![1]), again: false };
+        let judged = Judged { entries: Entries::new(folder.path().to_owned()), makers: Some(vec![1]), again: false };
         judged.keep("cut", vec![ran(FaultKind::TimeBudget), Event::Finished(Outcome::Done)], &Outcome::Done);
         judged.keep("whole", vec![ran(FaultKind::Race), Event::Finished(Outcome::Done)], &Outcome::Done);
         assert!(judged.find("cut").is_none() && judged.find("whole").is_some());

@@ -1,5 +1,6 @@
 //! The recorded runs of ladders (`assets/recorded/ladder-*.json`), reduced to what a plot shows.
 
+use gpu_core::bench::Stats;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -92,11 +93,6 @@ struct Point {
     stats: Option<Stats>,
     library: Option<Library>,
     of_library: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Stats {
-    median_ns: f64,
 }
 
 #[derive(Deserialize)]

@@ -225,6 +225,21 @@ unsafe fn array<T: Copy>(from: *const T, count: usize) -> Result<Vec<T>, CUresul
     }
 }
 
+/// What both kinds of im2col maps are made of: the lengths and distances of the tensor, and how many channels a box has.
+unsafe fn im2col_tiled(
+    dtype: u32,
+    rank: usize,
+    address: u64,
+    (dims, strides, element_strides): (*const u64, *const u64, *const u32),
+    channels: u32,
+    [interleave, swizzle, promotion, fill]: [u32; 4],
+) -> Result<Tiled, CUresult> {
+    let (dims, strides, element_strides) =
+        unsafe { (array(dims, rank)?, array(strides, rank - 1)?, array(element_strides, rank)?) };
+    let box_dims = im2col::box_dims(channels, rank);
+    Ok(Tiled { dtype, address, dims, strides, box_dims, element_strides, interleave, swizzle, promotion, fill })
+}
+
 api! {
     fn cuTensorMapEncodeTiled(
         map: *mut [u8; 128], dtype: u32, rank: u32, address: *mut c_void, dims: *const u64, strides: *const u64,
@@ -257,18 +272,8 @@ api! {
     ) {
         ready(map)?;
         let rank = im2col::rank(rank)?;
-        let tiled = Tiled {
-            dtype,
-            address: address as u64,
-            dims: array(dims, rank)?,
-            strides: array(strides, rank - 1)?,
-            box_dims: im2col::box_dims(channels, rank),
-            element_strides: array(element_strides, rank)?,
-            interleave,
-            swizzle,
-            promotion,
-            fill,
-        };
+        let shape = (dims, strides, element_strides);
+        let tiled = im2col_tiled(dtype, rank, address as u64, shape, channels, [interleave, swizzle, promotion, fill])?;
         let corners = Corners::Box { lower: array(lower, rank - 2)?, upper: array(upper, rank - 2)? };
         encode(map, &im2col::map(&tiled, &corners, pixels).map_err(code)?)
     }
@@ -283,18 +288,8 @@ api! {
             return Err(NOT_SUPPORTED);
         }
         let rank = im2col::rank(rank)?;
-        let tiled = Tiled {
-            dtype,
-            address: address as u64,
-            dims: array(dims, rank)?,
-            strides: array(strides, rank - 1)?,
-            box_dims: im2col::box_dims(channels, rank),
-            element_strides: array(element_strides, rank)?,
-            interleave,
-            swizzle,
-            promotion,
-            fill,
-        };
+        let shape = (dims, strides, element_strides);
+        let tiled = im2col_tiled(dtype, rank, address as u64, shape, channels, [interleave, swizzle, promotion, fill])?;
         encode(map, &im2col::map(&tiled, &Corners::Wide { lower, upper, mode }, pixels).map_err(code)?)
     }
     fn cuTensorMapReplaceAddress(map: *mut [u8; 128], address: *mut c_void) {
