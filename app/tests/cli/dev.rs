@@ -106,6 +106,16 @@ fn others_are_held_to_what_they_declare_and_known_answers_are_not_sought_again()
 }
 
 #[test]
+fn a_ladder_is_checked_by_itself() {
+    let machine = Machine::new();
+    course(&machine);
+    let check = |asked: &str| machine.run(&["dev", "check", asked, "--content", "course"]);
+    check("ladders/vector-add").shows(&["units checked: 0, kernels: 2 (2 judged now", "problems: 0"]);
+    check("kernels/ladders/vector-add/").shows(&["kernels: 2 (0 judged now, 2 known)"]);
+    check("ladders/vector").fails(2, &["there is no ladder `ladders/vector`; there are: attention, "]);
+}
+
+#[test]
 fn odd_addresses_are_refused() {
     let machine = Machine::new();
     course(&machine);

@@ -2,7 +2,7 @@
 //! kernel is compiled and judged on the emulator by the same engine.
 
 use super::jury::{Case, Jury, JuryArgs, diagnoses, passed, source, why};
-use super::{course_folder, others, select};
+use super::{course_folder, ladders, others, select};
 use crate::cli::engine::Answer;
 use crate::cli::{Done, Failure, Places, out, usage};
 use crate::widgets::figure::Drawing;
@@ -11,14 +11,15 @@ use curriculum::answer::{AnswerExercise, MysteryQuestion, figures};
 use curriculum::check as sound;
 use curriculum::quiz::{Evidence, Kind, Needs, PredictAction, PredictKernel, PredictRun, mark_prediction, quantity};
 use curriculum::{Block, Course, Exercise, Files, Ladder, Status, Unit};
-use gpu_core::compile::choice::Choice;
+use gpu_core::choice::Choice;
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator_device::EmulatorDevice;
 use gpu_core::job::{Emit, Job, Outcome};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only this unit, or all below a folder: week2/day3, week2, labs [default: everything written]
+    /// Only this unit or ladder, or all below a folder: week2/day3, week2, labs, ladders/transpose [default: everything
+    /// written]
     unit: Option<String>,
     #[command(flatten)]
     jury: JuryArgs,
@@ -35,7 +36,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             match Course::load(dir) {
                 Ok(course) => course,
                 Err(errors) => {
-                    out::print(&format!("{errors}\n\n{} problems\n", errors.0.len()));
+                    out::print(&format!("{errors}\n\nproblems: {}\n", errors.0.len()));
                     return Err(Failure::Kernel);
                 }
             }
@@ -69,10 +70,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
             answer_cases(&jury, exercise, &mut cases);
         }
     }
-    if args.unit.is_none() {
-        for ladder in &course.ladders {
-            climb(&jury, ladder, &mut cases);
-        }
+    for ladder in ladders(&course, args.unit.as_deref())? {
+        climb(&jury, ladder, &mut cases);
     }
     for problem in &problems {
         out::print(&format!("{problem}\n"));

@@ -2,11 +2,11 @@
 //! be the same in the reference mode, and with `--alone` without each fast path by itself; with `--times`, what each is worth.
 
 use super::jury::source;
-use super::{course_folder, others, select};
+use super::{course_folder, ladders, others, select};
 use crate::cli::out::{Align, table};
 use crate::cli::{Done, Failure, Places, engine, out, usage};
 use curriculum::{Course, Exercise};
-use gpu_core::compile::choice::Choice;
+use gpu_core::choice::Choice;
 use gpu_core::compile::{CompileReport, GivenKernel};
 use gpu_core::device::Device as _;
 use gpu_core::emulator::Fast;
@@ -64,8 +64,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
     for exercise in select(&course, args.unit.as_deref())?.into_iter().flat_map(|unit| &unit.exercises) {
         of_exercise(exercise, root.as_deref(), right_only, &mut subjects);
     }
-    let ladders = course.ladders.iter().filter(|_| args.unit.is_none());
-    for (ladder, rung) in ladders.flat_map(|ladder| ladder.rungs.iter().map(move |rung| (ladder, rung))) {
+    let ladders = ladders(&course, args.unit.as_deref())?;
+    for (ladder, rung) in ladders.into_iter().flat_map(|ladder| ladder.rungs.iter().map(move |rung| (ladder, rung))) {
         let place = format!("kernels/ladders/{}/{}", ladder.name, rung.file);
         subjects.push(Subject { place, text: rung.source.clone(), spec: &rung.spec });
     }

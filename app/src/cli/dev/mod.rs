@@ -16,7 +16,7 @@ mod verify_counters;
 mod verify_instructions;
 
 use super::{Done, Failure, Places, usage};
-use curriculum::{Course, Unit};
+use curriculum::{Course, Ladder, Unit};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
@@ -70,12 +70,33 @@ pub fn run(command: &Command, places: &Places) -> Done {
     }
 }
 
-/// The units that were asked for: one by its address, or all below a folder (`week2`, `labs`, `practice/sparse`).
+/// The units that were asked for: one, or all below a folder; none where it is a ladder that was asked for.
 fn select<'c>(course: &'c Course, asked: Option<&str>) -> Result<Vec<&'c Unit>, Failure> {
     let Some(asked) = asked else { return Ok(course.units().collect()) };
+    if !ladders(course, Some(asked))?.is_empty() {
+        return Ok(Vec::new());
+    }
     let folder = format!("{}/", asked.trim_matches('/'));
     let below: Vec<&Unit> = course.units().filter(|unit| unit.address.starts_with(&folder)).collect();
     if below.is_empty() { Ok(vec![course.unit(asked).map_err(usage)?]) } else { Ok(below) }
+}
+
+/// The ladders that were asked for: `ladders/transpose`, or `ladders` for all; none where it is something else.
+fn ladders<'c>(course: &'c Course, asked: Option<&str>) -> Result<Vec<&'c Ladder>, Failure> {
+    let all = || course.ladders.iter();
+    let Some(asked) = asked else { return Ok(all().collect()) };
+    let path = asked.trim_matches('/');
+    match path.strip_prefix("kernels/").unwrap_or(path).strip_prefix("ladders") {
+        None => Ok(Vec::new()),
+        Some("") => Ok(all().collect()),
+        Some(name) => match all().find(|ladder| name.strip_prefix('/') == Some(&ladder.name)) {
+            Some(ladder) => Ok(vec![ladder]),
+            None => {
+                let names: Vec<&str> = all().map(|ladder| ladder.name.as_str()).collect();
+                Err(usage(format!("there is no ladder `{asked}`; there are: {}", names.join(", "))))
+            }
+        },
+    }
 }
 
 /// The course that an author works on: `--content`, else the working folder when it holds one. None: the built-in one.
