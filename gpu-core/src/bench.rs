@@ -1,6 +1,5 @@
 //! Timing on a GPU; counters on the emulator. Measured and modelled time are different types.
 
-mod beside;
 pub mod ceilings;
 mod milestones;
 mod point;
@@ -10,11 +9,11 @@ mod sampled;
 mod stats;
 mod verify;
 
-pub use beside::{LibraryTime, RivalTime};
-pub use milestones::{Reached, reached};
+pub use crate::bench_report::{BenchPoint, BenchReport, KernelFacts, LibraryTime, Reached, RivalTime};
+pub use crate::measured::{Ceilings, Compared, Figure, Stats, Timing, Unit};
+pub use milestones::reached;
 pub use quantities::{
-    Evidence, KernelFacts, Needs, OF_RIVAL, QUANTITIES, Quantity, error_of, measure as measure_quantity, quantity,
-    rival_of,
+    Evidence, Needs, OF_RIVAL, QUANTITIES, Quantity, error_of, measure as measure_quantity, quantity, rival_of,
 };
 pub use stats::{Ended, StopRule, compare, noise};
 
@@ -25,170 +24,12 @@ use crate::job::Event;
 use crate::judge::{self, CheckRequest};
 use crate::library::Library;
 use crate::oracle;
-use crate::profile::{bound_by, duration, si};
+use crate::profile::bound_by;
 use crate::spec::{Milestone, Resolved, Size, Spec};
-use crate::verdict::StepReport;
-use ptx_emulator::{Counters, LineCounters};
-use serde::{Deserialize, Serialize};
+use crate::words::{duration, si};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// A time with its kind. The two are never drawn alike.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Timing {
-    /// Event-timed samples of one launch each, in nanoseconds, in the order taken.
-    Measured { nanos: Vec<f64>, cold_l2: bool },
-    /// An interval from counters and published latencies; names the resource that bounds it.
-    Modelled { low_ns: f64, high_ns: f64, bound_by: String },
-}
-
-/// Order statistics of measured samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stats {
-    pub samples: u32,
-    pub median_ns: f64,
-    pub p20_ns: f64,
-    pub p80_ns: f64,
-    pub min_ns: f64,
-}
-
-/// A comparison's outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Compared {
-    Faster,
-    Slower,
-    Inconclusive,
-}
-
-/// Measured ceilings of one machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ceilings {
-    pub device: String,
-    pub driver: String,
-    /// ISO 8601 date.
-    pub date: String,
-    /// Device-to-device copy, bytes read plus bytes written per second.
-    pub copy_bytes_per_s: f64,
-    /// Fused multiply-add rate in FP32, operations per second.
-    pub fp32_flops: f64,
-    /// What else was measured: further bandwidths and rates, latencies.
-    pub more: Vec<Figure>,
-    /// Clock of the multiprocessors while measuring.
-    pub clock_mhz: Option<f64>,
-    /// After measuring, where `nvidia-smi` tells it.
-    pub temperature_c: Option<f64>,
-    pub notes: Vec<String>,
-}
-
-/// One measured limit of a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// Stable name for programs, for example `read_bandwidth`.
-    pub key: String,
-    /// For people.
-    pub name: String,
-    pub value: f64,
-    pub unit: Unit,
-    /// How it was measured, in a few words.
-    pub how: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
-    BytesPerSecond,
-    OperationsPerSecond,
-    Nanoseconds,
-}
-
-impl Figure {
-    /// The value with its unit, for example `4.25 TB/s`.
-    pub fn text(&self) -> String {
-        match self.unit {
-            Unit::BytesPerSecond => si(self.value, "B/s"),
-            Unit::OperationsPerSecond => si(self.value, "FLOP/s"),
-            Unit::Nanoseconds => duration(self.value),
-        }
-    }
-}
-
-impl Ceilings {
-    /// Every figure, the two that bound all kernels first.
-    pub fn figures(&self) -> Vec<Figure> {
-        let figure = |key: &str, name: &str, value, unit, how: &str| Figure {
-            key: key.to_owned(),
-            name: name.to_owned(),
-            value,
-            unit,
-            how: how.to_owned(),
-        };
-        let copy = "the best copy inside the GPU, bytes read plus bytes written";
-        let fma = "independent chains of multiply-adds in registers";
-        let mut all = vec![
-            figure("copy_bandwidth", "copy", self.copy_bytes_per_s, Unit::BytesPerSecond, copy),
-            figure("fp32", "FP32", self.fp32_flops, Unit::OperationsPerSecond, fma),
-        ];
-        all.extend(self.more.iter().cloned());
-        all
-    }
-
-    pub fn figure(&self, key: &str) -> Option<f64> {
-        self.figures().into_iter().find(|figure| figure.key == key).map(|figure| figure.value)
-    }
-}
-
-/// One size's benchmark.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct BenchPoint {
-    /// For example `n = 1048576`.
-    pub name: String,
-    /// None on the emulator.
-    pub timing: Option<Timing>,
-    pub stats: Option<Stats>,
-    pub flops: f64,
-    pub bytes: f64,
-    /// Share of this machine's measured ceiling, 0 to 1 and a little more.
-    pub share_of_ceiling: Option<f64>,
-    /// Which ceiling bounds this kernel: `copy bandwidth` or `fp32`.
-    pub bound: String,
-    /// Time of a device-to-device copy of as many bytes, same run, interleaved.
-    pub copy: Option<Stats>,
-    pub reference: Option<Stats>,
-    pub against_reference: Option<Compared>,
-    /// The vendor's library at the same work, same buffers, interleaved.
-    pub library: Option<LibraryTime>,
-    /// Other libraries' programs that were timed in turns with this kernel, in a process of their own.
-    pub rivals: Vec<RivalTime>,
-    /// Emulator only.
-    pub counters: Option<Counters>,
-    pub lines: Vec<LineCounters>,
-    /// Each step by itself; empty for an exercise of one launch.
-    pub steps: Vec<StepReport>,
-    /// Scratch memory that the kernel was given.
-    pub workspace_bytes: u64,
-    /// Why the figure is doubtful or was rejected; empty when sound.
-    pub caveats: Vec<String>,
-    /// Beat the roofline floor or failed correctness after timing: not a result.
-    pub rejected: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BenchReport {
-    pub device: String,
-    pub passed_check: bool,
-    pub points: Vec<BenchPoint>,
-    /// Of the exercise, in its order: which ones this run reached.
-    pub milestones: Vec<Reached>,
-    /// One sentence.
-    pub summary: String,
-    /// Seconds since the Unix epoch.
-    pub when_unix_s: u64,
-    /// What the machine can do at most, as measured in this run or before; None on the emulator.
-    pub ceilings: Option<Ceilings>,
-    /// What milestones may ask of the kernel itself.
-    pub kernel: KernelFacts,
-}
 
 impl BenchReport {
     /// Holds the run against the milestones, again where something was measured since.
@@ -242,7 +83,7 @@ pub fn measure(
         report.summary = format!("Not timed, for the kernel is wrong. {}", report.summary);
         return Ok(report);
     }
-    report.points = match device.as_cuda() {
+    report.points = match CudaDevice::behind(device) {
         Some(gpu) => {
             if request.ceilings.is_some() {
                 gpu.ceilings.clone_from(&request.ceilings);
@@ -251,7 +92,7 @@ pub fn measure(
         }
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
-    report.ceilings = device.as_cuda().and_then(|gpu| gpu.ceilings.clone());
+    report.ceilings = CudaDevice::behind(device).and_then(|gpu| gpu.ceilings.clone());
     report.kernel = kernel_facts(device, compiled, spec, error);
     report.weigh(&spec.milestones);
     report.summary = summary(&report.points);
@@ -280,7 +121,7 @@ pub fn measure_all_ceilings(
     emit: &mut dyn FnMut(Event),
     stop: &AtomicBool,
 ) -> Result<Ceilings, RunError> {
-    let Some(gpu) = device.as_cuda() else {
+    let Some(gpu) = CudaDevice::behind(device) else {
         return Err(RunError::BadRequest(
             "ceilings are measured on a GPU; the emulator has counters, no time".to_owned(),
         ));

@@ -1,13 +1,12 @@
 //! One trait for everything that can run a compiled kernel.
 
 use crate::compile::CompileReport;
-use crate::cuda::CudaDevice;
-use crate::emulator_device::EmulatorDevice;
-use crate::spec::{Dtype, Geometry, ResolvedMap, Role};
+use crate::spec::{Dtype, Geometry, ResolvedMap, Role, TENSOR_MAP_ALIGN};
 use ptx_emulator::{
     Counters, Fault, LaunchName, LineCounters, NonfiniteLog, Occupancy, SourceLine, TensorMap, Trace, TraceRequest,
 };
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -76,24 +75,6 @@ impl RunError {
             RunError::BadRequest(_) | RunError::Environment(_) => false,
         }
     }
-}
-
-/// Opens a device. A GPU's context stays alive until the device is dropped.
-///
-/// # Errors
-/// [`RunError::Environment`] when there is no such device here.
-pub fn open(choice: &DeviceChoice) -> Result<Box<dyn Device>, RunError> {
-    Ok(match choice {
-        DeviceChoice::Emulator => Box::new(EmulatorDevice::new()),
-        DeviceChoice::Gpu(ordinal) => Box::new(CudaDevice::open(*ordinal)?),
-    })
-}
-
-/// Every device of this machine: GPUs by ordinal, then the emulator, which is always there.
-pub fn list() -> Vec<DeviceInfo> {
-    let mut devices = crate::cuda::list();
-    devices.push(EmulatorDevice::describe());
-    devices
 }
 
 /// A kernel argument.
@@ -281,6 +262,41 @@ pub trait Device: Send {
         Ok(None)
     }
 
-    /// The GPU behind this device, for timing; None for the emulator, which has no time to measure.
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice>;
+    /// This device itself, or the one behind it, for what only one kind can do: `CudaDevice::behind`.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// A launch's argument block, out of what each argument is by itself.
+pub(crate) fn pack_of(launch: &Launch<'_>, packed: &[Vec<u8>]) -> Vec<u8> {
+    let mut params = Vec::new();
+    for place in launch.places(packed.len()) {
+        let own = launch.scalars.iter().find(|(index, _)| *index == place).map(|(_, bytes)| bytes);
+        if let Some(bytes) = own.or(packed.get(place)) {
+            pack(&mut params, bytes);
+        }
+    }
+    params
+}
+
+/// Appends an argument at its natural alignment, as CUDA lays out kernel parameters: its size, but 64 for a tensor
+/// map.
+pub(crate) fn pack(params: &mut Vec<u8>, bytes: &[u8]) {
+    params.resize(params.len().next_multiple_of(bytes.len().clamp(1, TENSOR_MAP_ALIGN)), 0);
+    params.extend_from_slice(bytes);
+}
+
+/// The first difference between an input before and after a run.
+pub(crate) fn changed_input(buffer: &Buffer, after: &[u8]) -> Option<Corruption> {
+    if buffer.bytes == after {
+        return None;
+    }
+    let size = buffer.dtype.bytes();
+    let changed = |at: &usize| buffer.bytes[at * size..][..size] != after[at * size..][..size];
+    let elements = 0..after.len() / size;
+    Some(Corruption {
+        buffer: buffer.name.clone(),
+        kind: CorruptionKind::Input,
+        first_byte: (elements.clone().find(changed)? * size) as i64,
+        changed_bytes: (elements.filter(changed).count() * size) as u64,
+    })
 }

@@ -1,14 +1,14 @@
 //! The emulator as a device: every run with all checks, counters and, when asked, a trace.
 
+use crate::clock::thread_time;
 use crate::compile::CompileReport;
-use crate::cuda::CudaDevice;
 use crate::device::{
-    Argument, Buffer, Corruption, CorruptionKind, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report,
-    RunError, Sequence,
+    Argument, Buffer, Corruption, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report, RunError, Sequence,
+    changed_input, pack_of,
 };
-use crate::fast_paths::thread_time;
-use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
+use crate::spec::{Role, TENSOR_MAP_BYTES};
 use ptx_emulator::{Checks, Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine, WorkTime};
+use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -217,8 +217,8 @@ impl Device for EmulatorDevice {
         self.run_in(memory, Some(addresses), sequence, arguments, stop).map(Some)
     }
 
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
-        None
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
     }
 }
 
@@ -320,25 +320,6 @@ fn place(memory: &mut Memory, arguments: &[Argument], addresses: &[u64]) -> Resu
     arguments.iter().zip(addresses).map(bytes_of).collect()
 }
 
-/// A launch's argument block, out of what each argument is by itself.
-pub(crate) fn pack_of(launch: &Launch<'_>, packed: &[Vec<u8>]) -> Vec<u8> {
-    let mut params = Vec::new();
-    for place in launch.places(packed.len()) {
-        let own = launch.scalars.iter().find(|(index, _)| *index == place).map(|(_, bytes)| bytes);
-        if let Some(bytes) = own.or(packed.get(place)) {
-            pack(&mut params, bytes);
-        }
-    }
-    params
-}
-
-/// Appends an argument at its natural alignment, as CUDA lays out kernel parameters: its size, but 64 for a tensor
-/// map.
-pub(crate) fn pack(params: &mut Vec<u8>, bytes: &[u8]) {
-    params.resize(params.len().next_multiple_of(bytes.len().clamp(1, TENSOR_MAP_ALIGN)), 0);
-    params.extend_from_slice(bytes);
-}
-
 /// Memory that changed and should not have, and elements of outputs that nobody wrote.
 type Collected = (Vec<Corruption>, Vec<(String, Vec<usize>)>);
 
@@ -376,22 +357,6 @@ fn poison_unwritten(memory: &Memory, buffer: &mut Buffer, address: u64) -> Vec<u
         from = address + ((element + 1) * size) as u64;
     }
     found
-}
-
-/// The first difference between an input before and after a run.
-pub(crate) fn changed_input(buffer: &Buffer, after: &[u8]) -> Option<Corruption> {
-    if buffer.bytes == after {
-        return None;
-    }
-    let size = buffer.dtype.bytes();
-    let changed = |at: &usize| buffer.bytes[at * size..][..size] != after[at * size..][..size];
-    let elements = 0..after.len() / size;
-    Some(Corruption {
-        buffer: buffer.name.clone(),
-        kind: CorruptionKind::Input,
-        first_byte: (elements.clone().find(changed)? * size) as i64,
-        changed_bytes: (elements.filter(changed).count() * size) as u64,
-    })
 }
 
 fn internal(error: ptx_emulator::MemoryError) -> RunError {

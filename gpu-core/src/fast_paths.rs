@@ -2,10 +2,10 @@
 //! says what each fast path is worth.
 
 use crate::compile::CompileReport;
-use crate::cuda::CudaDevice;
 use crate::device::{Argument, Device, DeviceInfo, Report, RunError, Sequence};
 use crate::emulator_device::EmulatorDevice;
 use ptx_emulator::{Fast, FaultKind, Options};
+use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -109,8 +109,8 @@ impl Device for SideBySide {
         self.each(arguments, &mut run, 1)
     }
 
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
-        None
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
     }
 }
 
@@ -166,20 +166,6 @@ fn first_line(usual: &impl std::fmt::Debug, other: &impl std::fmt::Debug) -> Str
         Some((usual, other)) => format!("{} and {}", usual.trim(), other.trim()),
         None => "one says more".to_owned(),
     }
-}
-
-/// Time that this thread ran on a core; where no clock tells, time that passed.
-pub(crate) fn thread_time() -> Duration {
-    #[cfg(unix)]
-    {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the call writes one `timespec`, which `time` is.
-        if unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } == 0 {
-            return Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
-        }
-    }
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START.get_or_init(std::time::Instant::now).elapsed()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! What can be asked of a lab and what it answers: plain data that crosses process and machine boundaries
 //! (length-prefixed postcard over standard input and output).
 
-use crate::bench::{BenchReport, Ceilings};
+use crate::bench_report::BenchReport;
+pub use crate::compile::Source;
 use crate::compile::{CompileReport, Diagnostic};
 use crate::device::{DeviceChoice, DeviceInfo};
+use crate::measured::Ceilings;
 use crate::spec::{Size, Spec};
 use crate::verdict::{CaseReport, RunReport, Verdict};
 use ptx_emulator::TraceRequest;
@@ -13,18 +15,6 @@ use std::time::Duration;
 /// Identifies a job within one lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
-
-/// A kernel's text with what is needed to compile it anywhere.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Source {
-    /// Name shown in diagnostics, `.loc` lines and faults, for example `kernel.cu`.
-    pub name: String,
-    pub text: String,
-    /// Extra headers by include name (`lab.cuh` is always there).
-    pub headers: Vec<(String, String)>,
-    /// Extra NVRTC options, already checked by the spec.
-    pub options: Vec<String>,
-}
 
 /// What to emit beside diagnostics and resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,4 +136,27 @@ pub enum Outcome {
     Environment(String),
     /// The request makes no sense (missing kernel name, wrong signature, bad spec); says what is expected.
     BadRequest(String),
+}
+
+impl Outcome {
+    /// Its own sentence, where it has one.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Outcome::Done | Outcome::CompileErrors(_) | Outcome::Stopped => None,
+            Outcome::LimitExceeded(why)
+            | Outcome::Crashed(why)
+            | Outcome::Environment(why)
+            | Outcome::BadRequest(why) => Some(why),
+        }
+    }
+
+    /// Why the job was not done, in words; None when it was.
+    pub fn trouble(&self) -> Option<&str> {
+        match self {
+            Outcome::Done => None,
+            Outcome::CompileErrors(_) => Some("The kernel does not compile"),
+            Outcome::Stopped => Some("Stopped"),
+            _ => self.why(),
+        }
+    }
 }

@@ -5,7 +5,6 @@
 //! internally tagged serde form; the file format is read by hand, with line numbers.
 
 mod directives;
-mod dtype;
 mod expr;
 mod fill;
 pub(crate) mod macros;
@@ -21,6 +20,7 @@ mod tensor_map;
 pub mod toml_reader;
 mod view;
 
+pub use crate::formats::Dtype;
 pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
 pub use fill::{ResolvedFill, TieFormat};
@@ -46,27 +46,6 @@ pub type Size = BTreeMap<String, i64>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Expr(pub String);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dtype {
-    F64,
-    F32,
-    F16,
-    Bf16,
-    E4m3,
-    E5m2,
-    I64,
-    U64,
-    I32,
-    U32,
-    I16,
-    U16,
-    I8,
-    U8,
-    /// One byte, 0 or 1.
-    Bool,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

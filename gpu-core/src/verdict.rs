@@ -1,6 +1,6 @@
 //! What the judge found.
 
-use crate::bench::Stats;
+use crate::measured::Stats;
 use crate::spec::{Dtype, Step};
 use ptx_emulator::{Counters, Fault, FaultKind, LaunchName, LineCounters, SourceLine, ThreadId, Trace};
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,8 @@
 mod support;
 
 use gpu_core::compile::CompileReport;
-use gpu_core::device::{self, DeviceChoice};
+use gpu_core::device::DeviceChoice;
+use gpu_core::devices;
 use gpu_core::judge::{self, CheckRequest};
 use gpu_core::spec::Spec;
 use gpu_core::verdict::{RunReport, Verdict, fault_key};
@@ -62,7 +63,7 @@ fn product(entry: &str) -> Spec {
 }
 
 fn check(spec: &Spec) -> Verdict {
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("the emulator is always there");
+    let mut emulator = devices::open(&DeviceChoice::Emulator).expect("the emulator is always there");
     let (request, stop) = (CheckRequest::default(), AtomicBool::new(false));
     judge::check(emulator.as_mut(), &compiled(), spec, &request, &mut |_| {}, &stop)
         .unwrap_or_else(|error| panic!("{}: {error}", spec.entry()))
@@ -71,7 +72,7 @@ fn check(spec: &Spec) -> Verdict {
 /// Freely, at the last size: the spec names no oracle.
 fn run_as(spec: &Spec) -> RunReport {
     let spec = Spec { oracle: None, check: spec.check[1..].to_vec(), ..spec.clone() };
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("the emulator is always there");
+    let mut emulator = devices::open(&DeviceChoice::Emulator).expect("the emulator is always there");
     support::run(emulator.as_mut(), &compiled(), &spec, &AtomicBool::new(false))
         .unwrap_or_else(|error| panic!("{}: {error}", spec.entry()))
 }
@@ -92,7 +93,7 @@ fn a_free_run_is_launched_again_in_what_it_left() {
 fn run(entry: &str, blocks: u32) -> RunReport {
     let buffers = [["in", "i32", "256", "inout"], ["out", "i32", "512", "out"], ["flag", "i32", "1", "scratch"]];
     let spec = spec(entry, "", &buffers, &[], &format!("grid = [{blocks}]\nblock = [256]"), "{ n = 1 }");
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("the emulator is always there");
+    let mut emulator = devices::open(&DeviceChoice::Emulator).expect("the emulator is always there");
     support::run(emulator.as_mut(), &compiled(), &spec, &AtomicBool::new(false))
         .unwrap_or_else(|error| panic!("{entry}: {error}"))
 }

@@ -17,7 +17,8 @@ mod views;
 
 use gpu_core::bench::{self, BenchRequest, Compared, StopRule, Timing};
 use gpu_core::compile::{CompileReport, build, locate, nvrtc, options::Arch};
-use gpu_core::device::{self, Argument, Buffer, Device, DeviceChoice, Launch, RunError, Sequence};
+use gpu_core::device::{Argument, Buffer, Device, DeviceChoice, Launch, RunError, Sequence};
+use gpu_core::devices;
 use gpu_core::job::Source;
 use gpu_core::judge::{self, CheckRequest};
 use gpu_core::spec::{Dtype, Geometry, Role, Spec, launch_directives};
@@ -37,7 +38,7 @@ struct Gpu {
 
 fn gpu() -> Gpu {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let device = device::open(&DeviceChoice::Gpu(0)).unwrap_or_else(|error| panic!("these tests need a GPU: {error}"));
+    let device = devices::open(&DeviceChoice::Gpu(0)).unwrap_or_else(|error| panic!("these tests need a GPU: {error}"));
     Gpu { device, _turn: turn }
 }
 
@@ -89,7 +90,7 @@ fn quick() -> BenchRequest {
 #[ignore = "needs a GPU"]
 fn devices_are_listed_with_the_emulator_last() {
     let _gpu = gpu();
-    let devices = device::list();
+    let devices = devices::list();
     assert!(devices.len() >= 2, "{devices:?}");
     assert_eq!(devices.last().map(|info| info.choice.clone()), Some(DeviceChoice::Emulator));
     println!("{:#?}", devices[0]);
@@ -199,7 +200,7 @@ fn is_child() -> bool {
 }
 
 fn child(entry: &str, limit: Duration) {
-    let mut device = device::open(&DeviceChoice::Gpu(0)).expect("a GPU");
+    let mut device = devices::open(&DeviceChoice::Gpu(0)).expect("a GPU");
     let compiled = compile(support::SOURCE, &device.info().arch.clone());
     let error = raw_run(device.as_mut(), &compiled, entry, limit).expect_err("a fault");
     println!("CHILD {error:?}");

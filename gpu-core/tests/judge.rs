@@ -6,8 +6,8 @@ mod support;
 
 use gpu_core::bench::{self, BenchRequest};
 use gpu_core::compile::CompileReport;
-use gpu_core::cuda::CudaDevice;
-use gpu_core::device::{self, Argument, Device, DeviceChoice, DeviceInfo, DeviceKind, Report, RunError, Sequence};
+use gpu_core::device::{Argument, Device, DeviceChoice, DeviceInfo, DeviceKind, Report, RunError, Sequence};
+use gpu_core::devices;
 use gpu_core::emulator::{FaultKind, TraceRequest};
 use gpu_core::job::{Event, RunOptions};
 use gpu_core::judge::{self, CheckRequest, FreeRun};
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 fn emulator() -> Box<dyn Device> {
-    device::open(&DeviceChoice::Emulator).expect("the emulator is always there")
+    devices::open(&DeviceChoice::Emulator).expect("the emulator is always there")
 }
 
 fn check_with(spec: &Spec, request: &CheckRequest) -> Result<Verdict, RunError> {
@@ -324,8 +324,8 @@ impl Device for PretendedGpu {
         }
     }
 
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
-        None
+    fn as_any(&mut self) -> &mut dyn std::any::Any {
+        self
     }
 }
 

@@ -2,7 +2,8 @@
 
 use gpu_core::bench::ceilings;
 use gpu_core::compile::{build, includes, locate, nvrtc, options::Arch};
-use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch, Sequence};
+use gpu_core::device::{Argument, Buffer, DeviceChoice, Launch, Sequence};
+use gpu_core::devices;
 use gpu_core::spec::{Dtype, Geometry, Role};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,7 @@ fn products_of_each_format_are_there_for_the_chips_that_have_them() {
         let entries = ["sfu", "mma_e4m3", "mma_mxfp8", "mma_nvfp4"].into_iter().filter_map(has);
         for kernel in entries {
             assert_eq!(kernel.spill_store_bytes, 0, "{name}: {}", kernel.name);
-            let mut emulator = device::open(&DeviceChoice::Emulator).expect("it is always there");
+            let mut emulator = devices::open(&DeviceChoice::Emulator).expect("it is always there");
             emulator.load(&compiled).expect("a kernel of ours");
             let buffer = |name: &str, role, bytes| {
                 Argument::Buffer(Buffer { name: name.to_owned(), role, dtype: Dtype::U8, bytes })
@@ -67,7 +68,7 @@ fn the_bulk_copy_fits_every_chip_that_has_it_and_copies() {
         let arch = Arch::parse(name).expect("an architecture");
         let compiled = build::build(&compiler, &toolchain, &source, arch).unwrap_or_else(|error| panic!("{error:?}"));
         assert!(compiled.succeeded, "{name}: {:?}", compiled.diagnostics);
-        let mut emulator = device::open(&DeviceChoice::Emulator).expect("it is always there");
+        let mut emulator = devices::open(&DeviceChoice::Emulator).expect("it is always there");
         emulator.load(&compiled).expect("a kernel of ours");
         // More pieces than there are stages, and the last one not whole.
         let bytes: Vec<u8> = (0..20 * 16_384 + 48u32).map(|i| (i % 251) as u8).collect();

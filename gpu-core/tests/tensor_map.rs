@@ -1,7 +1,8 @@
 //! Tensor maps as kernel parameters, from the exercise file to the emulated copy engine.
 
 use gpu_core::compile::CompileReport;
-use gpu_core::device::{self, DeviceChoice};
+use gpu_core::device::DeviceChoice;
+use gpu_core::devices;
 use gpu_core::judge::{self, CheckRequest};
 use gpu_core::spec::Spec;
 use std::sync::atomic::AtomicBool;
@@ -134,7 +135,7 @@ fn mistakes_in_a_map_are_named_with_their_key() {
 
 fn passes(spec: &str, ptx: &str) {
     let spec = Spec::parse(spec, "spec.toml").unwrap_or_else(|error| panic!("{error}"));
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("always there");
+    let mut emulator = devices::open(&DeviceChoice::Emulator).expect("always there");
     let compiled =
         CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: ptx.to_owned(), ..CompileReport::default() };
     let request = CheckRequest::default();
@@ -179,7 +180,7 @@ fn a_map_of_tf32_rounds_what_it_loads() {
     let spec = Spec::parse(&spec("n", ", tf32 = true"), "spec.toml").unwrap_or_else(|error| panic!("{error}"));
     let compiled =
         CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: PTX.to_owned(), ..CompileReport::default() };
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("always there");
+    let mut emulator = devices::open(&DeviceChoice::Emulator).expect("always there");
     let judged = |spec: &Spec, emulator: &mut dyn device::Device| {
         judge::check(emulator, &compiled, spec, &CheckRequest::default(), &mut |_| {}, &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{error}"))

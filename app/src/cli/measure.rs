@@ -94,7 +94,7 @@ fn text(figure: &Figure) -> String {
 }
 
 fn record(file: &Path, lines: &[String]) -> Result<(), String> {
-    let devices = gpu_core::device::list();
+    let devices = gpu_core::devices::list();
     let gpu = devices.iter().find(|device| device.driver_version.is_some());
     let origin = measure::Origin {
         machine: gpu.map_or_else(|| cpu_matmul::physical_description(true), |gpu| gpu.name.clone()),

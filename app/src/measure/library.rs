@@ -31,7 +31,7 @@ fn run(request: &Request<'_>, each: &mut dyn FnMut(Figure)) -> Result<(), String
         transfers::measure(&gpu, &file, *n, request.stop, &mut found).map_err(|error| error.to_string())?;
     }
     // Measured by `lockstep bench --ceilings`, or by the first benchmark on this GPU.
-    let devices = gpu_core::device::list();
+    let devices = gpu_core::devices::list();
     let known = devices.iter().filter(|info| device.starts_with(&info.name));
     let known = known.filter_map(|info| ceilings::load(request.data_dir, &info.name, info.driver_version.as_deref()));
     if let Some(measured) = known.into_iter().next() {

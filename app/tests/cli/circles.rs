@@ -8,8 +8,14 @@ use std::path::Path;
 
 use imports::{Arrows, arrows, arrows_of, code};
 
-/// Which crates are held to it.
-const CRATES: [&str; 2] = ["app/src", "curriculum/src"];
+/// Which crates are held to it, each with the arrows that still close a circle. None may be added, and one that is gone is to
+/// be taken out.
+const CRATES: [(&str, &[(&str, &str)]); 3] = [
+    ("app/src", &[]),
+    ("curriculum/src", &[]),
+    // One table says of each quantity what an exercise may ask of it, and how it is read from a run.
+    ("gpu-core/src", &[("spec", "bench")]),
+];
 
 /// Those that can be reached from themselves.
 fn in_circles(arrows: &Arrows) -> Vec<&str> {
@@ -28,9 +34,13 @@ fn in_circles(arrows: &Arrows) -> Vec<&str> {
 
 #[test]
 fn imports_make_no_circle() {
-    for folder in CRATES {
-        let arrows = arrows_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder));
+    for (folder, still) in CRATES {
+        let mut arrows = arrows_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder));
         assert!(arrows.len() > 15, "{folder} has {} parts", arrows.len());
+        for (from, to) in still {
+            let there = arrows.get_mut(*from).is_some_and(|named| named.remove(*to));
+            assert!(there, "{folder}: `{from}` names `{to}` no longer: take it out of the list");
+        }
         let circle = in_circles(&arrows);
         let among = |top: &&str| arrows[*top].iter().filter(|to| circle.contains(&to.as_str())).collect::<Vec<_>>();
         let told: Vec<_> = circle.iter().map(|top| format!("{top} -> {:?}", among(top))).collect();

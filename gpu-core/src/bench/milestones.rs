@@ -1,20 +1,10 @@
 //! Which of an exercise's milestones a run reached: by time on a GPU, by counters on the emulator.
 
-use super::BenchPoint;
-use super::quantities::{Evidence, KernelFacts, Needs, OF_RIVAL, Quantity, quantity, rival_of};
-use crate::profile::{grouped, si};
+use super::KernelFacts;
+use super::quantities::{Evidence, Needs, OF_RIVAL, Quantity, quantity, rival_of};
+use super::{BenchPoint, Reached};
 use crate::spec::Milestone;
-use serde::{Deserialize, Serialize};
-
-/// One milestone and how the run stands to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reached {
-    pub name: String,
-    /// None where this device cannot tell.
-    pub reached: Option<bool>,
-    /// What was measured or counted beside what is asked, in words.
-    pub because: String,
-}
+use crate::words::{grouped, si};
 
 /// Holds a run against the milestones. On a GPU the best point counts; on the emulator the last, which is the largest.
 pub fn reached(milestones: &[Milestone], points: &[BenchPoint], kernel: KernelFacts) -> Vec<Reached> {

@@ -1,13 +1,12 @@
 //! What can be asked of a run by name: one list for milestones, predictions, counters and `--json`.
 
-use super::{BenchPoint, BenchReport};
+use super::{BenchPoint, BenchReport, KernelFacts};
 use crate::compile::CompileReport;
 use crate::profile::occupancy;
 use crate::spec::toml_reader::is_identifier;
 use crate::spec::{Resolved, ResolvedLaunch, Role, Spec};
 use crate::verdict::{CaseReport, RunReport, Verdict};
 use ptx_emulator::{Counters, Traffic};
-use serde::{Deserialize, Serialize};
 
 /// What a run left behind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,17 +23,6 @@ pub struct Evidence<'a> {
     pub alone: Option<&'a BenchPoint>,
     /// Key of the rival that is meant; None for the fastest.
     pub rival: Option<&'a str>,
-}
-
-/// What is known of a kernel beside its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct KernelFacts {
-    pub registers: Option<f64>,
-    /// 0 to 1.
-    pub occupancy: Option<f64>,
-    pub workspace_bytes: Option<f64>,
-    /// See [`error_of`].
-    pub error: Option<f64>,
 }
 
 impl KernelFacts {

@@ -5,7 +5,7 @@ use super::options::{Arch, nvrtc_options};
 use super::{
     CompileReport, Diagnostic, Severity, Toolchain, constants, diagnostics, host_code, resources, slips, standins,
 };
-use crate::job::Source;
+use crate::compile::Source;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! Kernels as the source declares them: names, parameters and types in the learner's own words, which PTX no longer has.
 
 use super::tokens::{Kind, Token, tokens};
-use crate::job::Source;
+use crate::compile::Source;
 use serde::{Deserialize, Serialize};
 
 /// A kernel's declaration.

@@ -6,7 +6,7 @@
 use super::standins;
 use super::tokens::{Kind, Token, tokens};
 use super::{Diagnostic, Severity};
-use crate::job::Source;
+use crate::compile::Source;
 use std::collections::BTreeSet;
 
 /// Longest source accepted, in bytes. The longest kernel of the course has some 20 kB.

@@ -4,7 +4,6 @@ pub mod arrays;
 pub mod build;
 pub mod cache;
 pub mod calls;
-pub mod choice;
 pub mod conditions;
 pub mod constants;
 pub mod declared;
@@ -83,6 +82,18 @@ pub struct KernelResources {
     pub barriers: u32,
 }
 
+/// A kernel's text with what is needed to compile it anywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Name shown in diagnostics, `.loc` lines and faults, for example `kernel.cu`.
+    pub name: String,
+    pub text: String,
+    /// Extra headers by include name (`lab.cuh` is always there).
+    pub headers: Vec<(String, String)>,
+    /// Extra NVRTC options, already checked by the spec.
+    pub options: Vec<String>,
+}
+
 /// Everything that a compilation yields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompileReport {
@@ -131,7 +142,7 @@ impl CompileReport {
     ///
     /// # Errors
     /// File, line and what is wrong with a launch directive.
-    pub fn read(&mut self, source: &crate::job::Source) -> Result<(), String> {
+    pub fn read(&mut self, source: &crate::compile::Source) -> Result<(), String> {
         self.declared = declared::kernels(&source.text);
         self.arrays = arrays::arrays(&source.text, &source.options);
         self.structs = structs::structs(&source.text);

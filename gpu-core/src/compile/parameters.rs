@@ -3,8 +3,8 @@
 
 use super::declared::{Kernel, Parameter};
 use super::signature::{c_param, c_type};
-use crate::profile::grouped;
 use crate::spec::{Dtype, Param, Spec};
+use crate::words::grouped;
 use ptx_emulator::{AccessKind, AllocationRef, Fault, FaultKind};
 
 /// What differs, as a sentence that says what to do; None where nothing does, or nothing can be said.

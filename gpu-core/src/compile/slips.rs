@@ -3,7 +3,7 @@
 use super::declared::{line_of, without_directives};
 use super::tokens::{Kind, Token};
 use super::{Diagnostic, Severity};
-use crate::job::Source;
+use crate::compile::Source;
 
 /// Warnings about a source that compiles.
 pub fn found(source: &Source) -> Vec<Diagnostic> {

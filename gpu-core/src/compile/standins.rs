@@ -3,7 +3,7 @@
 
 use super::declared::without_directives;
 use super::tokens::{Kind, tokens};
-use crate::job::Source;
+use crate::compile::Source;
 
 /// What the headers of [`STANDARD`] all hold.
 const TEXT: &str = include_str!("standins/standard.h");

@@ -16,12 +16,14 @@ pub(crate) use memory::{DeviceMemory, GuardedBuffer};
 pub(crate) use module::{Function, Module};
 pub(crate) use stream::{Event, Graph, Stream};
 
-use crate::bench::Ceilings;
 use crate::compile::CompileReport;
-use crate::device::{Argument, Corruption, Device, DeviceInfo, Launch, Report, RunError, Sequence};
-use crate::emulator_device::{changed_input, pack_of};
+use crate::device::{
+    Argument, Corruption, Device, DeviceInfo, Launch, Report, RunError, Sequence, changed_input, pack_of,
+};
+use crate::measured::Ceilings;
 use crate::spec::Role;
 use cudarc::driver::CudaContext;
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -57,6 +59,11 @@ pub struct CudaDevice {
 }
 
 impl CudaDevice {
+    /// The GPU behind a device, for timing; None for the emulator, which has no time to measure.
+    pub fn behind(device: &mut dyn Device) -> Option<&mut CudaDevice> {
+        device.as_any().downcast_mut()
+    }
+
     /// Opens the GPU with this CUDA ordinal and creates its context (about 0.1 s).
     ///
     /// # Errors
@@ -174,8 +181,8 @@ impl Device for CudaDevice {
         Ok(Report { completed: true, corruptions, ..Report::default() })
     }
 
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
-        Some(self)
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a tensor of codes lies in memory, with its scales, zero points and the scale of the whole.
 
+use super::Dtype;
 use super::element::{Element, ue8m0_value};
-use crate::spec::Dtype;
 use serde::{Deserialize, Serialize};
 
 /// Formats of a `[[view]]`.

@@ -5,10 +5,12 @@
 //! Formats 1.0 (e2m1, ue8m0, MXFP4), and NVIDIA's NVFP4 recipe (blocks of 16 with e4m3 scales and one f32 scale for
 //! the tensor).
 
+mod dtype;
 mod element;
 mod layout;
 mod quantize;
 
+pub use dtype::Dtype;
 pub use element::{Element, Rounding, ue8m0_of_amax, ue8m0_value};
 pub use layout::{Axis, Format, Layout, Packing, Part, ScaleType, Stored};
 pub use quantize::{Given, Quantized};

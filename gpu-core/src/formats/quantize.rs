@@ -165,7 +165,7 @@ mod tests {
     use super::super::layout::tests::{layout, part};
     use super::super::layout::{Axis, Packing};
     use super::*;
-    use crate::spec::Dtype;
+    use crate::formats::Dtype;
     use rand::{Rng, SeedableRng, rngs::SmallRng};
     use rand_distr::{Distribution, StandardNormal, StudentT};
 

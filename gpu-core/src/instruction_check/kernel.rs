@@ -38,7 +38,7 @@ impl Batch {
         let mut ptx = format!(
             ".version 9.0\n.target sm_{}{}\n.address_size 64\n",
             arch.number,
-            if arch.specific { "a" } else { "" }
+            if arch.is_specific() { "a" } else { "" }
         );
         let mut lines = 3;
         let mut first_lines = Vec::new();

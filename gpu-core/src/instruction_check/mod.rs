@@ -13,12 +13,13 @@ mod record;
 mod run;
 mod session;
 
+pub use crate::arch::Arch;
 pub use compare::{Agreement, Comparison, Difference, Match, Value, compare};
 pub use fill::Fill;
 pub use kernel::{Batch, batches};
 pub use record::Recording;
 pub use run::{load, run};
-pub use session::{Outcome, Row, Stage, check};
+pub use session::{FormOutcome, Row, Stage, check};
 
 use ptx_emulator::TensorMap;
 
@@ -195,22 +196,6 @@ impl Probe {
     /// Operands of one case, for a report; data in shared memory is not among them.
     pub fn operands_of(&self, case: usize) -> Vec<u64> {
         (0..self.inputs.len()).map(|index| fill::operand(self, index, case)).collect()
-    }
-}
-
-/// A target such as `sm_90a`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arch {
-    pub number: u32,
-    /// `sm_XXa` or `sm_XXf`.
-    pub specific: bool,
-}
-
-impl Arch {
-    pub fn parse(name: &str) -> Option<Arch> {
-        let rest = name.strip_prefix("sm_")?;
-        let digits = rest.trim_end_matches(['a', 'f']);
-        Some(Arch { number: digits.parse().ok()?, specific: digits.len() < rest.len() })
     }
 }
 

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_assemblers_complaints_find_their_probes() {
-        let arch = Arch { number: 90, specific: true };
+        let arch = Arch { number: 90, suffix: Some('a') };
         let probes = super::super::probes(arch);
         let batch = Batch::new(arch, &probes, &[3, 4, 5]);
         let line = |name: &str| {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What came of one probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum FormOutcome {
     Compared(Comparison),
     /// The emulator does not take the instruction; says why.
     RefusedByEmulator(String),
@@ -27,41 +27,41 @@ pub struct Row {
     pub group: String,
     pub name: String,
     pub cases: usize,
-    pub outcome: Outcome,
+    pub outcome: FormOutcome,
     /// What the other device gave, in brief; present when it gave anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<Recording>,
 }
 
 impl Row {
-    pub fn new(index: usize, probe: &Probe, outcome: Outcome) -> Row {
+    pub fn new(index: usize, probe: &Probe, outcome: FormOutcome) -> Row {
         let (group, name) = (probe.group.to_owned(), probe.name.clone());
         Row { index, group, name, cases: probe.cases(), outcome, recording: None }
     }
 }
 
-impl Outcome {
+impl FormOutcome {
     /// In one or two words.
     pub fn verdict(&self) -> &'static str {
         match self {
-            Outcome::Compared(found) => match found.verdict {
+            FormOutcome::Compared(found) => match found.verdict {
                 Match::Equal => "equal",
                 Match::NanBits => "NaN bits differ",
                 Match::WithinBounds => "within bounds",
                 Match::Different => "DIFFERENT",
             },
-            Outcome::RefusedByEmulator(_) => "EMULATOR REFUSES",
-            Outcome::NotOnGpu(_) => "not on this GPU",
-            Outcome::EmulatorFault(_) => "EMULATOR FAULTS",
-            Outcome::GpuFault(_) => "GPU FAULTS",
+            FormOutcome::RefusedByEmulator(_) => "EMULATOR REFUSES",
+            FormOutcome::NotOnGpu(_) => "not on this GPU",
+            FormOutcome::EmulatorFault(_) => "EMULATOR FAULTS",
+            FormOutcome::GpuFault(_) => "GPU FAULTS",
         }
     }
 
     /// Whether the emulator does what the hardware does, as far as the hardware says.
     pub fn passes(&self) -> bool {
         match self {
-            Outcome::Compared(found) => found.verdict != Match::Different,
-            Outcome::NotOnGpu(_) => true,
+            FormOutcome::Compared(found) => found.verdict != Match::Different,
+            FormOutcome::NotOnGpu(_) => true,
             _ => false,
         }
     }
@@ -88,18 +88,18 @@ pub fn check(
     report: &mut dyn FnMut(Stage),
 ) -> Result<(), RunError> {
     for batch in batches(arch, probes, chosen) {
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; batch.members.len()];
+        let mut outcomes: Vec<Option<FormOutcome>> = vec![None; batch.members.len()];
         let place = |member: usize| batch.members.iter().position(|other| *other == member).unwrap_or(0);
         let (taken, refused) = load(emulator, arch, probes, &batch.members)?;
         for (member, why) in refused {
-            outcomes[place(member)] = Some(Outcome::RefusedByEmulator(why));
+            outcomes[place(member)] = Some(FormOutcome::RefusedByEmulator(why));
         }
         if let Some(first) = taken.first() {
             report(Stage::Begin(*first));
         }
         let (taken_by_both, refused) = load(other, arch, probes, &taken)?;
         for (member, why) in refused {
-            outcomes[place(member)] = Some(Outcome::NotOnGpu(why));
+            outcomes[place(member)] = Some(FormOutcome::NotOnGpu(why));
         }
         for (at, &member) in batch.members.iter().enumerate() {
             let probe = &probes[member];
@@ -111,15 +111,15 @@ pub fn check(
                 None => {
                     report(Stage::Begin(member));
                     match run(emulator, member, probe) {
-                        Err(error) => Outcome::EmulatorFault(error.to_string()),
+                        Err(error) => FormOutcome::EmulatorFault(error.to_string()),
                         Ok(ours) => match run(other, member, probe) {
                             Ok(theirs) => {
                                 let found = compare(probe, &ours, &theirs);
                                 recording = Some(Recording::new(probe, &theirs, &found));
-                                Outcome::Compared(found)
+                                FormOutcome::Compared(found)
                             }
                             Err(error) => {
-                                let outcome = Outcome::GpuFault(error.to_string());
+                                let outcome = FormOutcome::GpuFault(error.to_string());
                                 lost = error.loses(other.info().kind).then_some(error);
                                 outcome
                             }

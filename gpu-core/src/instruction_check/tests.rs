@@ -6,13 +6,6 @@ fn arch(name: &str) -> Arch {
 }
 
 #[test]
-fn architectures_are_read() {
-    assert_eq!(Arch::parse("sm_90a"), Some(Arch { number: 90, specific: true }));
-    assert_eq!(Arch::parse("sm_75"), Some(Arch { number: 75, specific: false }));
-    assert_eq!(Arch::parse("90a"), None);
-}
-
-#[test]
 fn every_probe_has_a_name_of_its_own_and_operands_that_do_not_change() {
     for (name, least) in [("sm_75", 900), ("sm_90a", 2000), ("sm_121a", 1800)] {
         let probes = probes(arch(name));
@@ -106,7 +99,7 @@ fn the_emulator_gives_what_an_h200_gave() {
         wanted.entry(index).or_default().push((number(case), number(result), bits));
     }
     assert!(wanted.len() > 200, "{}", wanted.len());
-    let mut device = crate::device::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
+    let mut device = crate::devices::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
     let chosen: Vec<usize> = wanted.keys().copied().collect();
     let mut wrong = Vec::new();
     for batch in batches(arch, &probes, &chosen) {
@@ -141,7 +134,7 @@ fn the_emulator_gives_what_was_recorded() {
         wanted.insert(index, recording);
     }
     assert!(wanted.len() > 100, "{}", wanted.len());
-    let mut device = crate::device::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
+    let mut device = crate::devices::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
     let chosen: Vec<usize> = wanted.keys().copied().collect();
     let mut wrong = Vec::new();
     for batch in batches(arch, &probes, &chosen) {

@@ -3,10 +3,10 @@
 use super::compare::Comparison;
 use super::{metric, nonfinite};
 use crate::device::{Corruption, CorruptionKind};
-use crate::profile::grouped;
 use crate::spec::{Resolved, ResolvedBuffer};
 pub use crate::verdict::rank;
 use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
+use crate::words::grouped;
 use ptx_emulator::{Counters, Fault, FaultKind};
 
 /// Whether a kernel with such a fault could take a GPU's context, or the GPU's time, with it.

@@ -1,7 +1,7 @@
 //! What an oracle is given and asked for: named arrays with their types, and scalars.
 
+use crate::formats::Dtype;
 use crate::formats::Layout;
-use crate::spec::Dtype;
 
 /// A named array.
 #[derive(Clone, Debug, PartialEq)]

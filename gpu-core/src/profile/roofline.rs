@@ -1,9 +1,10 @@
 //! The roofline: the time that a machine's ceilings allow, and the floor below which a time cannot be true.
 //! Pure functions of a device's data.
 
-use crate::bench::{Ceilings, Unit};
 use crate::device::DeviceInfo;
+use crate::measured::{Ceilings, Unit};
 use crate::spec::CeilingKind;
+use crate::words::{duration, si};
 
 /// Measured ceilings are passed by a few percent (reads alone are cheaper than copies); this much is granted.
 const MEASURED_MARGIN: f64 = 0.95;
@@ -131,30 +132,11 @@ pub fn bound_by(ceilings: &Ceilings, kind: CeilingKind, flops: f64, bytes: f64) 
     }
 }
 
-/// `4.25 TB/s`.
-pub(crate) fn si(value: f64, unit: &str) -> String {
-    let scales = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    match scales.iter().find(|(scale, _)| value.abs() >= *scale) {
-        Some((scale, prefix)) => format!("{:.3} {prefix}{unit}", value / scale),
-        None => format!("{value:.0} {unit}"),
-    }
-}
-
-/// `12.3 us`.
-pub(crate) fn duration(nanos: f64) -> String {
-    match nanos {
-        n if n >= 1e9 => format!("{:.3} s", n / 1e9),
-        n if n >= 1e6 => format!("{:.3} ms", n / 1e6),
-        n if n >= 1e3 => format!("{:.2} us", n / 1e3),
-        n => format!("{n:.0} ns"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Figure;
     use crate::device::{DeviceChoice, DeviceKind};
+    use crate::measured::Figure;
 
     /// An H200 with what was measured on one.
     fn h200() -> (DeviceInfo, Ceilings) {

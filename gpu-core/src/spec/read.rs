@@ -7,7 +7,7 @@ use super::step::{check_args, read_steps};
 use super::tensor_map::read_map;
 use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
 use super::{CeilingKind, Cost, Dtype, Expr, LaunchShape, Param, Parsed, Role, Size, Spec, Step, Tolerance};
-use crate::compile::options::Arch;
+use crate::arch::Arch;
 use crate::oracle;
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -4,7 +4,8 @@ use super::messages::Task;
 use crate::bench::{self, BenchRequest};
 use crate::compile::CompileReport;
 use crate::compile::options::Arch;
-use crate::device::{self, Device, DeviceChoice, DeviceInfo, DeviceKind, RunError};
+use crate::device::{Device, DeviceChoice, DeviceInfo, DeviceKind, RunError};
+use crate::devices;
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::judge::{self, CheckRequest, FreeRun};
@@ -17,7 +18,7 @@ pub struct Opened {
 
 impl Opened {
     pub fn open(choice: &DeviceChoice) -> Result<Self, RunError> {
-        Ok(Self { device: device::open(choice)? })
+        Ok(Self { device: devices::open(choice)? })
     }
 
     pub fn info(&self) -> DeviceInfo {
@@ -80,7 +81,7 @@ fn stands_in(info: &DeviceInfo, compiled: &CompileReport) -> (Option<EmulatorDev
 }
 
 pub fn list() -> Vec<DeviceInfo> {
-    device::list()
+    devices::list()
 }
 
 #[cfg(test)]

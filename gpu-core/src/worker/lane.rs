@@ -7,7 +7,7 @@ use super::pool::Pool;
 use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
-use crate::compile::choice::Choice;
+use crate::choice::Choice;
 use crate::compile::{CompileReport, GivenKernel, Severity, Toolchain, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};

@@ -3,7 +3,8 @@
 use crate::cli::engine::{self, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
 use gpu_core::counter_check::{self, Probes, Row};
-use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch, Sequence};
+use gpu_core::device::{Argument, Buffer, DeviceChoice, Launch, Sequence};
+use gpu_core::devices;
 use gpu_core::job::{Emit, Job, Source};
 use gpu_core::spec::{Dtype, Geometry, Role};
 use std::ffi::OsString;
@@ -50,7 +51,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
 }
 
 fn gpu_arch() -> Result<String, Failure> {
-    let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
+    let gpu = devices::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
     gpu.map(|gpu| gpu.arch).ok_or_else(|| usage("there is no GPU here; without --gpu the recorded figures are used"))
 }
 
@@ -70,7 +71,7 @@ fn measure() -> Result<(String, Vec<Row>), Failure> {
 
 /// Launches every probe on GPU 0.
 fn launch_all(compiled: &gpu_core::compile::CompileReport) -> Done {
-    let mut gpu = device::open(&DeviceChoice::Gpu(0)).map_err(usage)?;
+    let mut gpu = devices::open(&DeviceChoice::Gpu(0)).map_err(usage)?;
     gpu.load(compiled).map_err(usage)?;
     let probes = Probes::load();
     let buffer =

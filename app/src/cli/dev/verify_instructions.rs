@@ -1,8 +1,9 @@
 //! `lockstep dev verify-instructions`: single instructions on the emulator and on the GPU, result by result.
 
 use crate::cli::{Done, Failure, Places, out, usage};
-use gpu_core::device::{self, Device, DeviceChoice};
-use gpu_core::instruction_check::{self, Arch, Outcome, Probe, Row, Stage};
+use gpu_core::device::{Device, DeviceChoice};
+use gpu_core::devices;
+use gpu_core::instruction_check::{self, Arch, FormOutcome, Probe, Row, Stage};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -81,13 +82,13 @@ pub fn run(args: &Args, _: &Places) -> Done {
 }
 
 fn gpu_arch() -> Result<String, Failure> {
-    let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
+    let gpu = devices::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
     gpu.map(|gpu| gpu.arch)
         .ok_or_else(|| usage("there is no GPU here; with --emulator-arch sm_90a the probes run on the emulator alone"))
 }
 
 fn gpu_name() -> String {
-    let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
+    let gpu = devices::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
     gpu.map_or_else(|| "a GPU".to_owned(), |gpu| gpu.name)
 }
 
@@ -118,9 +119,9 @@ fn write_modules(folder: &Path, arch: Arch, probes: &[Probe], chosen: &[usize]) 
 
 /// The part that a faulting kernel may take along: prints events, one a line.
 fn work(args: &Args, arch: Arch, probes: &[Probe], chosen: &[usize], from: usize) -> Done {
-    let mut emulator = device::open(&DeviceChoice::Emulator).map_err(usage)?;
+    let mut emulator = devices::open(&DeviceChoice::Emulator).map_err(usage)?;
     let other = if args.emulator_arch.is_some() { DeviceChoice::Emulator } else { DeviceChoice::Gpu(0) };
-    let mut other: Box<dyn Device> = device::open(&other).map_err(usage)?;
+    let mut other: Box<dyn Device> = devices::open(&other).map_err(usage)?;
     let left: Vec<usize> = chosen.iter().copied().filter(|index| *index >= from).collect();
     let mut report = |event: Stage| {
         if let Ok(line) = serde_json::to_string(&event) {
@@ -171,7 +172,7 @@ fn supervise(args: &Args, probes: &[Probe], chosen: &[usize]) -> Result<Vec<Row>
             && !rows.contains_key(&index)
         {
             let reason = format!("the process ended ({status})");
-            rows.insert(index, Row::new(index, &probes[index], Outcome::GpuFault(reason)));
+            rows.insert(index, Row::new(index, &probes[index], FormOutcome::GpuFault(reason)));
             got_any = true;
         }
         let Some(next) = chosen.iter().find(|index| !rows.contains_key(index)) else { break };
@@ -187,7 +188,7 @@ fn print_row(row: &Row, all: bool) {
     let name = &row.name;
     let verdict = row.outcome.verdict();
     match &row.outcome {
-        Outcome::Compared(found) => {
+        FormOutcome::Compared(found) => {
             if found.equal == found.results && !all {
                 return;
             }
@@ -207,10 +208,12 @@ fn print_row(row: &Row, all: bool) {
             }
             out::print(&text);
         }
-        Outcome::RefusedByEmulator(why)
-        | Outcome::NotOnGpu(why)
-        | Outcome::EmulatorFault(why)
-        | Outcome::GpuFault(why) => out::print(&format!("{verdict:<16} {name}: {}\n", why.trim().replace('\n', "; "))),
+        FormOutcome::RefusedByEmulator(why)
+        | FormOutcome::NotOnGpu(why)
+        | FormOutcome::EmulatorFault(why)
+        | FormOutcome::GpuFault(why) => {
+            out::print(&format!("{verdict:<16} {name}: {}\n", why.trim().replace('\n', "; ")))
+        }
     }
 }
 
@@ -262,7 +265,7 @@ fn print_summary(arch: &str, rows: &[Row], seconds: f64) {
     let results: usize = rows
         .iter()
         .map(|row| match &row.outcome {
-            Outcome::Compared(found) => found.results,
+            FormOutcome::Compared(found) => found.results,
             _ => 0,
         })
         .sum();

@@ -35,7 +35,7 @@ pub fn output_fill(output: Output) -> (Fill, Value) {
 pub fn probes(arch: Arch) -> Vec<Probe> {
     let mut list = Vec::new();
     for form in Form::all(false) {
-        if form.check(arch.number, arch.specific, arch.specific).is_err() {
+        if form.check(arch.number, arch.is_specific(), arch.is_specific()).is_err() {
             continue;
         }
         // Which lanes hold the metadata: one of four, or one pair of two.

@@ -17,7 +17,7 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
             }
         }
     }
-    if arch.number >= 100 && arch.specific {
+    if arch.number >= 100 && arch.is_specific() {
         for count in [1, 2] {
             for kind in ["b8", "b8x16.b6x16_p32", "b8x16.b4x16_p64"] {
                 list.push(load(&format!("ldmatrix.sync.aligned.m16n16.x{count}.trans.shared.{kind}"), 2 * count));

@@ -41,7 +41,7 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
     }
     let mut redux = product(&[&["redux.sync"], &[".add", ".min", ".max"], &[".u32", ".s32"]]);
     redux.extend(product(&[&["redux.sync"], &[".and", ".or", ".xor"], &[".b32"]]));
-    if arch.number >= 100 && arch.specific {
+    if arch.number >= 100 && arch.is_specific() {
         redux.extend(product(&[&["redux.sync"], &[".min", ".max"], &["", ".abs"], &["", ".NaN"], &[".f32"]]));
     }
     for name in redux {

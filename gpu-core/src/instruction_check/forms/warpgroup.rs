@@ -58,7 +58,7 @@ const PLAIN: Variant = Variant {
 
 pub fn probes(arch: Arch) -> Vec<Probe> {
     let mut list = Vec::new();
-    if (arch.number, arch.specific) != (90, true) {
+    if (arch.number, arch.is_specific()) != (90, true) {
         return list;
     }
     for (d, a, b, k) in types() {

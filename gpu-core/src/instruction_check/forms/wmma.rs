@@ -14,7 +14,7 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
     let mut list = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for form in Form::all(true) {
-        if form.check(arch.number, arch.specific, arch.specific).is_err() {
+        if form.check(arch.number, arch.is_specific(), arch.is_specific()).is_err() {
             continue;
         }
         list.push(product(&form));

@@ -1,6 +1,6 @@
 //! Which architecture a kernel is compiled for: what the exercise asks for, and what the device can run.
 
-use super::options::Arch;
+use crate::arch::Arch;
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::spec::Spec;
 

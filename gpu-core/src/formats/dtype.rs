@@ -1,7 +1,29 @@
 //! Element types: sizes, and conversion between bytes as a kernel sees them and float64.
 
-use super::Dtype;
 use ptx_emulator::num;
+use serde::{Deserialize, Serialize};
+
+/// The type of an element in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dtype {
+    F64,
+    F32,
+    F16,
+    Bf16,
+    E4m3,
+    E5m2,
+    I64,
+    U64,
+    I32,
+    U32,
+    I16,
+    U16,
+    I8,
+    U8,
+    /// One byte, 0 or 1.
+    Bool,
+}
 
 impl Dtype {
     /// All types with their names in exercise files.
