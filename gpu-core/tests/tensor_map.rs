@@ -181,7 +181,7 @@ fn a_map_of_tf32_rounds_what_it_loads() {
     let compiled =
         CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: PTX.to_owned(), ..CompileReport::default() };
     let mut emulator = devices::open(&DeviceChoice::Emulator).expect("always there");
-    let judged = |spec: &Spec, emulator: &mut dyn device::Device| {
+    let judged = |spec: &Spec, emulator: &mut dyn gpu_core::device::Device| {
         judge::check(emulator, &compiled, spec, &CheckRequest::default(), &mut |_| {}, &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{error}"))
     };
