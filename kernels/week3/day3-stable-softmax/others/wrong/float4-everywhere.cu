@@ -1,6 +1,6 @@
 // Loads float4 whatever the length.
 // rejected for: misaligned
-// leads to: A pointer to `float4` counts in steps
+// leads to: when 4 does not divide
 #include "lab.cuh"
 
 // lockstep: block = THREADS

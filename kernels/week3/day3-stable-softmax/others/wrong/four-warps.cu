@@ -1,6 +1,6 @@
 // Adds up half of the warps.
 // rejected for: wrong_output
-// leads to: The values are close
+// leads to: THREADS / 32 warps
 #include "lab.cuh"
 
 // lockstep: block = THREADS

@@ -1,6 +1,6 @@
 // Threads step by 32 columns.
 // rejected for: wrong_output
-// leads to: every value is nearly right
+// leads to: loops step by THREADS
 #include "lab.cuh"
 
 // lockstep: block = THREADS

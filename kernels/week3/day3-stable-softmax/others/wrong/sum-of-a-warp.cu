@@ -1,6 +1,6 @@
 // Combines the sum in each warp only.
 // rejected for: wrong_output
-// leads to: add up to 1
+// leads to: misses part of the row
 #include "lab.cuh"
 
 // lockstep: block = THREADS

@@ -1,6 +1,6 @@
 // Loads float4 whatever the length.
 // rejected for: misaligned
-// leads to: do the rest one by one
+// leads to: and single floats otherwise
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.
