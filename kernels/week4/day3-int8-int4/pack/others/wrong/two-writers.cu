@@ -1,6 +1,6 @@
 // Each lane stores its own half.
 // rejected for: race
-// leads to: same byte
+// leads to: cannot write half a byte
 #include "lab.cuh"
 
 // Each group of 32 columns gets a scale = largest magnitude / 7 and codes = x / scale, rounded to the nearest whole number.
