@@ -160,7 +160,9 @@ fn case_of(spec: &Spec, case: &Resolved) -> Result<Value, Failure> {
 fn buffer_of(buffer: &ResolvedBuffer) -> Result<Value, Failure> {
     let refused = |what: String| Err(usage(format!("--rivals cannot make the array `{}`: {what}", buffer.name)));
     if matches!(buffer.role, Role::InOut | Role::Zeroed) {
-        return refused("it is set again before each launch, and rivals are timed in many launches in a row".to_owned());
+        return refused(
+            "it is set again before each launch, and rivals are timed in many launches in a row".to_owned(),
+        );
     }
     let fill = match &buffer.fill {
         None => json!({ "kind": "none" }),

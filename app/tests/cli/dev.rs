@@ -37,7 +37,7 @@ fn a_new_day_loads_at_once_and_check_names_what_is_unwritten() {
     let ended = machine.run(&["dev", "check", "week1/day9", "--content", "course"]);
     assert_eq!(ended.status, 1, "{}{}", ended.stdout, ended.stderr);
     for file in ["day.toml", "lesson.md", "quiz.toml", "notes.toml"] {
-        let path = format!("curriculum/week1/day9-own-work/{file}: ");
+        let path = format!("curriculum/week1/day9-own-work/{file}:");
         assert!(ended.stdout.contains(&path), "{path} is not named: {}", ended.stdout);
     }
     // Its kernels work as they are: nothing to say about them.
@@ -112,7 +112,8 @@ fn a_ladder_is_checked_by_itself() {
     let check = |asked: &str| machine.run(&["dev", "check", asked, "--content", "course"]);
     check("ladders/vector-add").shows(&["units checked: 0, kernels: 2 (2 judged now", "problems: 0"]);
     check("kernels/ladders/vector-add/").shows(&["kernels: 2 (0 judged now, 2 known)"]);
-    check("ladders/vector").fails(2, &["there is no ladder `ladders/vector`; there are: attention, "]);
+    check("ladders/vector")
+        .fails(2, &["there is no ladder `ladders/vector`; there are: attention-blackwell, attention, "]);
 }
 
 #[test]

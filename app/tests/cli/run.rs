@@ -211,7 +211,7 @@ fn constants_can_be_set_and_are_missed() {
     let x = format!("x={}", bench.machine.file("x.npy", npy("<f4", "(2,)", &[0; 8])));
     bench.run(&file, &["--set", "taps=0.5,2.25", "--input", &x]).shows(&["COMPLETED", "y[2] = 2.25, 2.25"]);
     bench.run(&file, &["--set", "tops=1"]).fails(2, &["no `__constant__` variable `tops`", "taps"]);
-    bench.run(&file, &["--set", "taps=system(0)"]).fails(2, &["no number"]);
+    bench.run(&file, &["--set", "taps=system(0)"]).fails(2, &["is not a number"]);
 }
 
 /// A kernel of the exercise with these parameters and this body.

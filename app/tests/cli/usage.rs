@@ -5,7 +5,7 @@ use crate::cli_support::{Machine, end, repository};
 #[test]
 fn without_a_display_the_terminal_commands_are_named() {
     let ended = Machine::new().run(&[]);
-    ended.fails(2, &["no display", "check", "doctor"]);
+    ended.fails(2, &["No display", "check", "doctor"]);
     assert_eq!(ended.stderr.lines().count(), 1, "one sentence: {}", ended.stderr);
 }
 

@@ -123,8 +123,6 @@ fn unknown(judged: &Judged) -> u32 {
         _ if judged.is_narrow => 0,
         Some(guessed) if guessed.key.is_some() => 0,
         Some(_) => 1,
-        // A pattern has a hint of its own, which answers to the sentence about this size.
-        None if judged.hints.first().is_some_and(|key| !["wrong_output", "never_written"].contains(key)) => 1,
         None => 2,
     }
 }

@@ -29,13 +29,16 @@ macro_rules! files {
 
 /// The files that define what crosses the pipe. postcard does not describe itself, so two builds understand each other
 /// only when these are the same. A test follows every type from the messages on and wants its file here.
-const MESSAGES: [(&str, &[u8]); 21] = files![
+const MESSAGES: [(&str, &[u8]); 24] = files![
     "../bench_report.rs",
     "../compile/arrays.rs",
     "../compile/build.rs",
     "../compile/calls.rs",
+    "../compile/conditions.rs",
     "../compile/declared.rs",
     "../compile/mod.rs",
+    "../compile/structs.rs",
+    "../compile/unset.rs",
     "../device.rs",
     "../formats/dtype.rs",
     "../formats/layout.rs",

@@ -317,7 +317,7 @@ _lockstep() {
 
     case "${cmd}" in
         lockstep)
-            opts="-h -V --content --data --help --version list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
+            opts="-h -V --content --data --compile-time-limit --help --version list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -331,6 +331,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -339,7 +343,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__answer)
-            opts="-h --exercise --seed --reply --json --content --data --help"
+            opts="-h --exercise --seed --reply --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -365,6 +369,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -373,7 +381,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__bench)
-            opts="-h --ladder --rung --rivals --trust-scripts --ceilings --kernel --exercise --device --arch --seed --json --content --data --help"
+            opts="-h --ladder --rung --rivals --trust-scripts --ceilings --kernel --exercise --device --arch --seed --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -415,6 +423,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -423,7 +435,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__check)
-            opts="-h --kernel --exercise --device --arch --seed --hint --json --content --data --help"
+            opts="-h --kernel --exercise --device --arch --seed --hint --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -461,6 +473,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -469,7 +485,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__compile)
-            opts="-o -h --arch --emit --output --json --content --data --help"
+            opts="-o -h --arch --emit --output --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -499,6 +515,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -507,7 +527,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__decode)
-            opts="-h --model --cache --kernel --prompt --tokens --batch --temperature --perplexity --lines --device --arch --seed --json --content --data --help"
+            opts="-h --model --cache --kernel --prompt --tokens --batch --temperature --perplexity --lines --device --arch --seed --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -561,6 +581,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -569,7 +593,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev)
-            opts="-h --content --data --help check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help"
+            opts="-h --content --data --compile-time-limit --help check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -583,6 +607,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -591,7 +619,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__bench__subcmd__window)
-            opts="-h --starts --frames --lines --idle-s --rival --egui-demo --child --renderer --content --data --help"
+            opts="-h --starts --frames --lines --idle-s --rival --egui-demo --child --renderer --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -633,6 +661,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -641,7 +673,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__cheat__subcmd__sheet)
-            opts="-h --html --content --data --help"
+            opts="-h --html --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -659,6 +691,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -667,7 +703,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__check)
-            opts="-h --seed --jobs --again --device --content --data --help"
+            opts="-h --seed --jobs --again --device --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -693,6 +729,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -701,7 +741,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__fast__subcmd__paths)
-            opts="-h --sample --alone --only --times --seed --content --data --help"
+            opts="-h --sample --alone --only --times --seed --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -728,6 +768,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -963,7 +1007,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__latency)
-            opts="-h --edits --device --arch --seed --content --data --help"
+            opts="-h --edits --device --arch --seed --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -993,6 +1037,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1001,7 +1049,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__new__subcmd__day)
-            opts="-h --title --content --data --help"
+            opts="-h --title --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1016,6 +1064,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1027,7 +1079,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__new__subcmd__lab)
-            opts="-h --title --content --data --help"
+            opts="-h --title --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1042,6 +1094,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1053,7 +1109,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__new__subcmd__page)
-            opts="-h --title --content --data --help"
+            opts="-h --title --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1068,6 +1124,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1079,7 +1139,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__new__subcmd__problem)
-            opts="-h --title --content --data --help"
+            opts="-h --title --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1097,6 +1157,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1105,7 +1169,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__others)
-            opts="-h --seed --jobs --again --device --content --data --help"
+            opts="-h --seed --jobs --again --device --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1131,6 +1195,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1139,7 +1207,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__recording)
-            opts="-h --out --content --data --help"
+            opts="-h --out --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1154,6 +1222,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1165,7 +1237,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__screenshots)
-            opts="-h --out --content --data --help"
+            opts="-h --out --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1183,6 +1255,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1191,7 +1267,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__verify__subcmd__counters)
-            opts="-h --gpu --launch-only --all --content --data --help"
+            opts="-h --gpu --launch-only --all --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1205,6 +1281,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1213,7 +1293,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__verify__subcmd__instructions)
-            opts="-h --only --group --gpu --emulator-arch --all --json --record --ptx --worker-from --content --data --help"
+            opts="-h --only --group --gpu --emulator-arch --all --json --record --ptx --worker-from --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1251,6 +1331,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1259,7 +1343,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__devices)
-            opts="-h --remote --add --remove --json --content --data --help"
+            opts="-h --remote --add --remove --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1285,6 +1369,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1293,7 +1381,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__doctor)
-            opts="-h --quiz --json --content --data --help"
+            opts="-h --quiz --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1307,6 +1395,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1315,7 +1407,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__exec)
-            opts="-h --arch --checks --print-library --content --data --help"
+            opts="-h --arch --checks --print-library --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1333,6 +1425,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1341,7 +1437,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export)
-            opts="-h --content --data --help program pytorch notebook instructor help"
+            opts="-h --content --data --compile-time-limit --help program pytorch notebook instructor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1352,6 +1448,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1447,7 +1547,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__instructor)
-            opts="-o -h --output --content --data --help"
+            opts="-o -h --output --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1466,6 +1566,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1477,7 +1581,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__notebook)
-            opts="-o -h --output --content --data --help"
+            opts="-o -h --output --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1499,6 +1603,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1507,7 +1615,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__program)
-            opts="-o -h --exercise --kernel --out --output --api --arch --content --data --help"
+            opts="-o -h --exercise --kernel --out --output --api --arch --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1549,6 +1657,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1557,7 +1669,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__pytorch)
-            opts="-o -h --exercise --kernel --out --output --arch --content --data --help"
+            opts="-o -h --exercise --kernel --out --output --arch --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1592,6 +1704,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2149,7 +2265,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__list)
-            opts="-h --map --json --content --data --help"
+            opts="-h --map --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2163,6 +2279,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2171,7 +2291,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__measure)
-            opts="-h --n --lines --record --content --data --help"
+            opts="-h --n --lines --record --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2193,6 +2313,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2201,7 +2325,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__open)
-            opts="-h --content --data --help"
+            opts="-h --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2215,6 +2339,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2223,7 +2351,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__practice)
-            opts="-h --next --family --difficulty --concept --open --json --content --data --help"
+            opts="-h --next --family --difficulty --concept --open --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2249,6 +2377,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2257,7 +2389,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__profile)
-            opts="-h --kernel --exercise --device --arch --seed --command --json --content --data --help"
+            opts="-h --kernel --exercise --device --arch --seed --command --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2291,6 +2423,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2299,7 +2435,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__review)
-            opts="-h --questions --json --content --data --help"
+            opts="-h --questions --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2313,6 +2449,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2321,7 +2461,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__run)
-            opts="-h --spec --entry --write-spec --size --all-sizes --against --input --output --set --time-limit --allow-nan --allow-partial --device --arch --seed --json --content --data --help"
+            opts="-h --spec --entry --write-spec --size --all-sizes --against --input --output --set --time-limit --allow-nan --allow-partial --device --arch --seed --json --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2383,6 +2523,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2391,7 +2535,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__setup)
-            opts="-h --model --force --again --content --data --help"
+            opts="-h --model --force --again --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2409,6 +2553,10 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compile-time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2417,7 +2565,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__worker)
-            opts="-h --role --content --data --help"
+            opts="-h --role --content --data --compile-time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2432,6 +2580,10 @@ _lockstep() {
                     return 0
                     ;;
                 --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compile-time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

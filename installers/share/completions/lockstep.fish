@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_lockstep_global_optspecs
-    string join \n content= data= h/help V/version
+    string join \n content= data= compile-time-limit= h/help V/version
 end
 
 function __fish_lockstep_needs_command
@@ -26,6 +26,7 @@ end
 
 complete -c lockstep -n "__fish_lockstep_needs_command" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_needs_command" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_needs_command" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_needs_command" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_needs_command" -s V -l version -d 'Print version'
 complete -c lockstep -n "__fish_lockstep_needs_command" -f -a "list" -d 'List the course: weeks and days, labs, practice problems, reference pages'
@@ -50,6 +51,7 @@ complete -c lockstep -n "__fish_lockstep_needs_command" -f -a "worker" -d 'Serve
 complete -c lockstep -n "__fish_lockstep_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand list" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand list" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand list" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand list" -l map -d 'What leads to what: units by what they build on'
 complete -c lockstep -n "__fish_lockstep_using_subcommand list" -l json -d 'Print one JSON object (app/JSON.md, "list")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand list" -s h -l help -d 'Print help'
@@ -58,12 +60,14 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l difficult
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l concept -d 'Problems that train a concept; a part of its name is enough' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l next -d 'The problem to try next, by your own results'
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l open -d 'Only those that you have not solved'
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -l json -d 'Print one JSON object (app/JSON.md, "practice")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand practice" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand review" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand review" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand review" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand review" -l questions -d 'Every question, not concepts alone'
 complete -c lockstep -n "__fish_lockstep_using_subcommand review" -l json -d 'Print one JSON object (app/JSON.md, "review")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand review" -s h -l help -d 'Print help'
@@ -75,6 +79,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l seed -d 'Rep
 complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l hint -d 'Which step of the hint to show: 1 is a nudge, the last is nearly the answer' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand check" -l json -d 'Print one JSON object (app/JSON.md, "check")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand check" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l exercise -d 'Which of its answer exercises [default: the first]' -r
@@ -82,6 +87,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l seed -d 'Dr
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l reply -d 'Answer one kernel\'s questions, in order: `a=latency,bytes_in_flight`' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -l json -d 'Print one JSON object (app/JSON.md, "answer")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand answer" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l ladder -d 'Time every rung of a ladder, for example matmul-bf16, beside the vendor\'s library; `matmul` stands for all that begin so, `all` for all' -r
@@ -93,6 +99,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l arch -d 'Arc
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l rivals -d 'Also time the kernel, or a ladder\'s last rung, beside PyTorch and CUB, in turns, in the Python that has them'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l trust-scripts -d 'Let a `rivals.py` run that did not come with Lockstep: it can do all that you can'
 complete -c lockstep -n "__fish_lockstep_using_subcommand bench" -l ceilings -d 'Measure what this machine can do at most: bandwidths, arithmetic rates, latencies'
@@ -105,6 +112,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l arch -d 'A
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l command -d 'Print the command that has Nsight Compute count this kernel, and run nothing'
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -l json -d 'Print one JSON object (app/JSON.md, "profile")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand profile" -s h -l help -d 'Print help'
@@ -115,6 +123,7 @@ sass\t''"
 complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -s o -l output -d 'Where to write it [default: standard output; a cubin needs a file]' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -l json -d 'Print one JSON object (app/JSON.md, "compile")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand compile" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l spec -d 'What the kernel takes: a file like `exercise.toml` (kernels/README.md), of which entry, buffers and launch are needed [default: guessed from the kernel\'s parameters]' -r -F
@@ -131,6 +140,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l arch -d 'Archi
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l all-sizes -d 'Run at every size of `sizes.check`'
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l allow-nan -d 'NaN and infinities in the outputs are what the kernel is for'
 complete -c lockstep -n "__fish_lockstep_using_subcommand run" -l allow-partial -d 'The kernel writes a part of its outputs only'
@@ -149,22 +159,26 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l arch -d 'Ar
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l perplexity -d 'Measure perplexity on held-out text with this cache and with fp16, and write nothing (on the CPU, no kernel)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l lines -d 'Print one line of JSON about the run, then one for each byte with its time'
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -l json -d 'Print one JSON object (app/JSON.md, "decode")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand decode" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand open" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand open" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand open" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand open" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l remote -d 'List the devices of this remote machine' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l add -d 'Remember a remote machine: a name and the command that starts `lockstep worker` there' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l remove -d 'Forget a remote machine' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -l json -d 'Print one JSON object (app/JSON.md, "devices")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand devices" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -l quiz -d 'Also ask a few questions, for the pace'
 complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -l json -d 'Print one JSON object (app/JSON.md, "doctor")'
 complete -c lockstep -n "__fish_lockstep_using_subcommand doctor" -s h -l help -d 'Print help'
@@ -172,22 +186,26 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l n -d 'Edge
 complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l record -d 'Also write a recording, with machine and date, for `assets/recorded/`' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -l lines -d 'Print one line of JSON for each result, as a Python rung does'
 complete -c lockstep -n "__fish_lockstep_using_subcommand measure" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l model -d 'Fetch a language model for `lockstep decode --model` in place of the compiler' -r -f -a "smollm2\t''"
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l force -d 'Install even where a CUDA toolkit or Python package has NVRTC'
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -l again -d 'Remove what was installed before and install it again'
 complete -c lockstep -n "__fish_lockstep_using_subcommand setup" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l arch -d 'Compute capability that the emulated device shows, for example sm_90 (default: LOCKSTEP_ARCH, else sm_90, or that of the first module that sm_90 cannot run)' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l checks -d 'Turn races, uninitialised reads and barrier misuse into launch failures with a description'
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -l print-library -d 'Print the path of the driver library and run nothing'
 complete -c lockstep -n "__fish_lockstep_using_subcommand exec" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -f -a "program" -d 'A program of its own around an exercise\'s kernel: for nvcc, or for the driver API with no toolkit'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -f -a "pytorch" -d 'A Python package: the kernel as a PyTorch operation, with tests and a benchmark'
@@ -202,6 +220,7 @@ driver\t'`main.cpp` for any C++ compiler: the driver is loaded at run time, the 
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l arch -d 'Architecture of the PTX of a driver program' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l exercise -d 'An exercise other than the main one' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l kernel -d 'A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]' -r
@@ -209,14 +228,17 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_see
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l arch -d 'Architectures to compile for [default: the exercise\'s, else sm_80, sm_90, sm_100 and sm_120]' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from notebook" -s o -l output -d 'Folder to write into; notebooks of the same name are replaced' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from notebook" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from notebook" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from notebook" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from notebook" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from instructor" -s o -l output -d 'File to write: `.html` for a page to print, `.md` for its text' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from instructor" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from instructor" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from instructor" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from instructor" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "program" -d 'A program of its own around an exercise\'s kernel: for nvcc, or for the driver API with no toolkit'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "pytorch" -d 'A Python package: the kernel as a PyTorch operation, with tests and a benchmark'
@@ -225,6 +247,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_see
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -f -a "check" -d 'Verify the course: files, scaffolds that must fail, references that must pass, wrong kernels that must be caught'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and not __fish_seen_subcommand_from check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help" -f -a "others" -d 'Judge the kernels that other people would write: right ones must pass, wrong ones be rejected with helpful words'
@@ -246,6 +269,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l device -d 'Where: emulator, or gpu, gpu:N, beside which the emulator\'s checks still run; counters are the emulator\'s' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -l again -d 'Judge again what this program has judged before; on a GPU all are'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l seed -d 'Judge with inputs of this seed: the answer to the same course is the same each time' -r
@@ -253,23 +277,28 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l device -d 'Where: emulator, or gpu, gpu:N, beside which the emulator\'s checks still run; counters are the emulator\'s' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -l again -d 'Judge again what this program has judged before; on a GPU all are'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from others" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l title -d 'Its title, where it has none yet' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-day" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-lab" -l title -d 'Its title, where it has none yet' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-lab" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-lab" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-lab" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-lab" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-page" -l title -d 'Its title, where it has none yet' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-page" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-page" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-page" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-page" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-problem" -l title -d 'Its title, where it has none yet' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-problem" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-problem" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-problem" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from new-problem" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l starts -d 'Starts of the window for each renderer' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l frames -d 'Frames timed in the busiest layout' -r
@@ -283,15 +312,18 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 wgpu\t''"
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -l egui-demo -d 'Also egui\'s own demo app, built for this in the same profile (needs the source, cargo and xdotool)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from bench-window" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from screenshots" -l out -d 'Folder for the pictures' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from screenshots" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from screenshots" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from screenshots" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from screenshots" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from recording" -l out -d 'The file to write' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from recording" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from recording" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from recording" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from recording" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l sample -d 'Only so many kernels, spread over all' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l only -d 'Only without these fast paths, each by itself: names with commas between' -r
@@ -299,11 +331,13 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l seed -d 'Inputs of this seed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -l alone -d 'Also without each fast path by itself'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from fast-paths" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from cheat-sheet" -l html -d 'Write a page to print (HTML) into this file; without it the keys are listed here' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from cheat-sheet" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from cheat-sheet" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from cheat-sheet" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from cheat-sheet" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l edits -d 'Edits to time' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l device -d 'emulator, gpu, gpu:N, or a remote machine: NAME, NAME:gpu:N, NAME:emulator' -r
@@ -311,9 +345,11 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l seed -d 'Repeat a run with the seed that it printed' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from latency" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l gpu -d 'Measure on this machine\'s GPU with Nsight Compute instead of using what an H200 counted'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l launch-only -d 'Launch the probes on the GPU and print nothing (what Nsight Compute runs)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-counters" -l all -d 'Show launches that agree too'
@@ -326,6 +362,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l worker-from -d 'Begin with this instruction and print events: what runs in a process of its own' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l gpu -d 'Compare with this machine\'s GPU (without it, with the GPU when there is one)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l all -d 'Show instructions that agree too'
 complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_subcommand_from verify-instructions" -l json -d 'Print one JSON object with every comparison and the first differing cases'
@@ -348,6 +385,7 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand dev; and __fish_seen_s
 complete -c lockstep -n "__fish_lockstep_using_subcommand worker" -l role -d '`compile` or `device`: one part of the engine; without it the whole engine, for a remote user' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand worker" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand worker" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand worker" -l compile-time-limit -d 'Longest time that one compilation may take [default: 20]; the time in which a busy machine does not let the compiler run is not counted' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand worker" -s h -l help -d 'Print help'
 complete -c lockstep -n "__fish_lockstep_using_subcommand help; and not __fish_seen_subcommand_from list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help" -f -a "list" -d 'List the course: weeks and days, labs, practice problems, reference pages'
 complete -c lockstep -n "__fish_lockstep_using_subcommand help; and not __fish_seen_subcommand_from list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help" -f -a "practice" -d 'Practice problems, and the one to try next'

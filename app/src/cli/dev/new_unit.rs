@@ -155,7 +155,8 @@ fn full_address(template: &Template, typed: &str) -> Result<String, Failure> {
     if (template.is_sound)(below) {
         return Ok(format!("{}{below}", template.shelf));
     }
-    let mut message = format!("`{typed}` is not an address of a {}; write it as in {}", template.word, template.example);
+    let mut message =
+        format!("`{typed}` is not an address of a {}; write it as in {}", template.word, template.example);
     if template.shelf == PROBLEM.shelf {
         message += &format!(", with a family out of {}", FAMILIES.join(", "));
     }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What is not printed, and why.
-const LEFT_OUT: [(&str, &str); 21] = [
+const LEFT_OUT: [(&str, &str); 24] = [
     ("trace", "hundreds of megabytes of steps, for pictures"),
     ("verdict.captured", "the numbers of the traced case, likewise"),
     ("compiled.calls", "for messages about the learner's own text"),
@@ -28,6 +28,9 @@ const LEFT_OUT: [(&str, &str); 21] = [
     ("compiled.sass", "a product: `lockstep compile --emit sass`"),
     ("compiled.declared", "for messages about the learner's own text"),
     ("compiled.arrays", "likewise: their names and extents are in the messages"),
+    ("compiled.structs", "likewise"),
+    ("compiled.conditions", "likewise"),
+    ("compiled.unset", "likewise"),
     ("run.outputs[].bytes", "written to files where they are asked for"),
     ("run.case.reason", "`summary` has it"),
     ("run.case.worst_error_ratio", "of a tolerance, which a free run need not have"),

@@ -1,5 +1,5 @@
 // As on a CPU: each thread takes eight elements in a row.
-// does not reach: Half way
+// does not reach: Halfway there
 // lockstep: grid = ceil_div(n, 8 * block_x)
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
 {

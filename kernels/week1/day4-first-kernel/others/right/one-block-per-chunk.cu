@@ -1,5 +1,5 @@
 // Each block has a contiguous chunk, as on a CPU with cores.
-// does not reach: Half way
+// does not reach: Halfway there
 #include "lab.cuh"
 
 // lockstep: block = 96
