@@ -1,6 +1,6 @@
 // Takes the bits of a bf16 for a whole number.
 // rejected for: nan_output
-// leads to: 16 bits of a bf16
+// leads to: it began with a sum of products on the tensor cores
 // C = A * B^T with one warp for each 16 x 8 tile of C. A is m x k, B is n x k, both bf16; C is m x n, float.
 //
 // Three ways people write TODO 1: six calls, as here; a loop over registers r with row g + r % 2 * 8 and place r / 2 * 8, which

@@ -1,6 +1,6 @@
 // Counts the tiles across for those down.
 // rejected for: never_written
-// leads to: `blockIdx.x % tiles_m`
+// leads to: blockIdx.x % tiles_m
 // C = A * B^T in bf16 with sums in fp32: a block makes 128 x 128 of C, its four warps 64 x 64 each.
 // A is m x k, B is n x k, C is m x n, all row-major.
 //

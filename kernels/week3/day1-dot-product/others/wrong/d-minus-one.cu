@@ -1,5 +1,5 @@
 // Stops one element early.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: the last product of each sum is missing
 #include "lab.cuh"
 #include <cuda_bf16.h>

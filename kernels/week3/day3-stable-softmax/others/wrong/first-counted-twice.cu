@@ -1,6 +1,6 @@
 // The loop begins at column 0 although the first score is in the sum already.
 // rejected for: precision
-// leads to: is each score counted once
+// leads to: Do the weights of a row add up to 1
 // One thread a row, maximum and sum in one pass.
 // lockstep: block = 64
 // lockstep: grid = ceil_div(rows, 64)

@@ -1,6 +1,6 @@
 // A thread without a score adds exp(0).
 // rejected for: wrong_output
-// leads to: add more than 0
+// leads to: Do the weights of a row add up to 1
 #include "lab.cuh"
 // lockstep: block = 256
 // lockstep: grid = rows

@@ -1,6 +1,6 @@
 // Adds 1 to the sum.
 // rejected for: precision
-// leads to: by nothing more
+// leads to: every wrong result is half of what it should be
 #include "lab.cuh"
 // lockstep: block = 256
 // lockstep: grid = rows

@@ -1,6 +1,6 @@
 // Combines the sum in each warp only.
 // rejected for: wrong_output
-// leads to: misses part of the row
+// leads to: or only of its warp
 #include "lab.cuh"
 
 // lockstep: block = THREADS

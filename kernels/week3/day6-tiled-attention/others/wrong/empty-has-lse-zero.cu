@@ -1,5 +1,5 @@
 // A query that sees nothing has an lse of 0.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: an lse of -INFINITY
 #include "lab.cuh"
 

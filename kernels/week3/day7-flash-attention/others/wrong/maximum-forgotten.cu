@@ -1,6 +1,6 @@
 // Each tile begins its maximum anew, so that it may fall.
 // rejected for: nan_output
-// leads to: never falls
+// leads to: what is there already has to be rescaled
 #include "mma.cuh"
 
 // out = softmax(q k^T / sqrt(d)) v for each head, and each query's log-sum-exp. d is 64 or 128.

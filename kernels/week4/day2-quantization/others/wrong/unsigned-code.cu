@@ -1,6 +1,6 @@
 // The code is cast to unsigned char by way of an unsigned conversion: negatives become 0.
 // rejected for: wrong_output
-// leads to: 0 where a negative number belongs
+// leads to: all wrong ones are 0
 #include "lab.cuh"
 #include <cuda_fp16.h>
 #include <cooperative_groups.h>

@@ -1,6 +1,6 @@
 // Leaves the newest token out.
 // rejected for: nan_output
-// leads to: 0 / 0
+// leads to: or the newest token is missing
 #include "lab.cuh"
 
 // e4m3: sign, four bits of exponent, three of fraction. Moved to where a float keeps them, the value is 2^120 too

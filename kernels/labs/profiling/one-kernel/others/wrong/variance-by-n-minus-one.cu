@@ -1,6 +1,6 @@
 // Divides the squares by n - 1.
 // rejected for: wrong_output
-// leads to: divided by n and not by n - 1
+// leads to: The variance is the mean of (x - mean)^2
 #include "lab.cuh"
 
 // The sum of `value` over all threads of the block, in every thread.

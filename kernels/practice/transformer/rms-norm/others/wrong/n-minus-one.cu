@@ -1,6 +1,6 @@
 // Divides by n - 1.
 // rejected for: wrong_output
-// leads to: n - 1
+// leads to: so divided by n
 __device__ float warp_sum(float value) {
     for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffff, value, distance);
     return value;
